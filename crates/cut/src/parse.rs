@@ -208,6 +208,7 @@ mod tests {
             assert_eq!(rule.name(), method.name);
             assert_eq!(rule.scale(), method.scale);
             rule.check().unwrap();
+            assert_eq!(METHODS.iter().filter(|other| other.name == method.name).count(), 1, "{}", method.name);
             for ((name, value), parameter) in rule.settings().iter().zip(method.parameters) {
                 assert_eq!((*name, value), (parameter.name, &parameter.default()));
             }

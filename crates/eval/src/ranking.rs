@@ -188,15 +188,9 @@ mod tests {
             }
         }
     }
-}
-
-#[cfg(test)]
-mod gate_tests {
-    use super::*;
-    use proptest::prelude::*;
 
     #[test]
-    fn by_hand() {
+    fn a_curve_by_hand() {
         let curve = roc(&[0.9, 0.5], &[0.5, 0.1], QueryKind::Foreign).unwrap();
         // Of four pairs three are in order and one is tied.
         assert_eq!(curve.auroc, 3.5 / 4.0);

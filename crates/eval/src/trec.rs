@@ -344,23 +344,11 @@ mod tests {
         assert_eq!(shortened("kurz"), "kurz");
         assert_eq!(shortened(&"ä".repeat(100)), format!("{}…", "ä".repeat(80)));
     }
-}
-
-#[cfg(test)]
-mod run_tests {
-    use super::*;
 
     #[test]
     fn a_byte_order_mark_is_no_part_of_the_first_query() {
         let run = Run::parse("r", "\u{feff}q Q0 a 1 1.0 t\nq Q0 b 2 0.5 t\n").unwrap();
         assert_eq!((run.len(), run.query("q").map(<[_]>::len)), (1, Some(2)));
-    }
-
-    #[test]
-    fn equal_scores_go_by_identifier_descending() {
-        let run = Run::parse("r", "q Q0 a 1 1.0 t\nq Q0 c 2 1.0 t\nq Q0 b 3 2.0 t\nq Q0 d 4 -1e3 t\n").unwrap();
-        let ids: Vec<&str> = run.query("q").unwrap().iter().map(|scored| scored.document.as_str()).collect();
-        assert_eq!(ids, ["b", "c", "a", "d"]);
     }
 
     #[test]
@@ -377,14 +365,19 @@ mod run_tests {
     }
 
     #[test]
-    fn scores_that_a_short_float_cannot_tell_apart_are_equal() {
-        let run = Run::parse("r", "q Q0 a 1 1.000000001 t\nq Q0 b 2 1.0 t\nq Q0 c 3 -0.0 t\nq Q0 d 4 0.0 t\n").unwrap();
-        let ids: Vec<&str> = run.query("q").unwrap().iter().map(|scored| scored.document.as_str()).collect();
-        assert_eq!(ids, ["b", "a", "d", "c"]);
+    fn equal_scores_also_of_a_short_float_go_by_identifier_descending() {
+        for (text, expected) in [
+            ("q Q0 a 1 1.0 t\nq Q0 c 2 1.0 t\nq Q0 b 3 2.0 t\nq Q0 d 4 -1e3 t\n", ["b", "c", "a", "d"]),
+            ("q Q0 a 1 1.000000001 t\nq Q0 b 2 1.0 t\nq Q0 c 3 -0.0 t\nq Q0 d 4 0.0 t\n", ["b", "a", "d", "c"]),
+        ] {
+            let run = Run::parse("r", text).unwrap();
+            let ids: Vec<&str> = run.query("q").unwrap().iter().map(|scored| scored.document.as_str()).collect();
+            assert_eq!(ids, expected, "{text}");
+        }
     }
 
     #[test]
-    fn errors_name_the_file_the_line_and_the_value() {
+    fn errors_of_a_run_name_the_file_the_line_and_the_value() {
         let texts = [
             "q Q0 a 1 1.0 t\nq a 2 0.5\n",
             "q Q0 a 1 best t\n",

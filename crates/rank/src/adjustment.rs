@@ -251,14 +251,6 @@ mod tests {
         assert!((ranked("test", 0.8) - 0.68).abs() < 1e-12);
         assert_eq!(ranked("vendored", -0.2), -0.2, "a factor never raises a negative value");
     }
-}
-
-#[cfg(test)]
-mod decay_tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    const DAY: i64 = 86_400_000_000_000;
 
     #[test]
     fn half_is_left_after_the_half_life_and_a_quarter_after_two() {

@@ -199,52 +199,14 @@ mod tests {
         assert_eq!(uri, "file:/a%20b/50%25%3f/x%23y/%c3%a9.db?immutable=1");
     }
 
-    const SCHEMA: Schema = Schema { application_id: 1, version: 4, tables: "CREATE TABLE notes(text TEXT NOT NULL)" };
-
-    fn create(connection: &mut Connection, schema: &Schema) -> Result<()> {
-        schema.create(connection, Path::new("notes.db"))
-    }
-
-    #[test]
-    fn an_empty_database_gets_the_tables_once() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        assert!(!SCHEMA.is_in(&connection, Path::new("notes.db")).unwrap());
-        create(&mut connection, &SCHEMA).unwrap();
-        connection.execute_batch("INSERT INTO notes VALUES ('kept')").unwrap();
-        create(&mut connection, &SCHEMA).unwrap();
-        assert!(SCHEMA.is_in(&connection, Path::new("notes.db")).unwrap());
-        assert_eq!(super::count(&connection, "SELECT count(*) FROM notes", []).unwrap(), 1);
-    }
-
     #[test]
     fn a_failed_creation_changes_nothing() {
-        let broken = Schema { tables: "CREATE TABLE notes(text TEXT NOT NULL); SELECT nonsense", ..SCHEMA };
-        let mut connection = Connection::open_in_memory().unwrap();
-        create(&mut connection, &broken).unwrap_err();
-        assert!(!SCHEMA.is_in(&connection, Path::new("notes.db")).unwrap());
-        create(&mut connection, &SCHEMA).unwrap();
-    }
-
-    #[test]
-    fn a_database_of_another_version_is_refused_and_left_alone() {
-        for found in [3, 5] {
-            let mut connection = Connection::open_in_memory().unwrap();
-            create(&mut connection, &Schema { version: found, ..SCHEMA }).unwrap();
-            let refused = create(&mut connection, &SCHEMA).unwrap_err();
-            assert!(
-                matches!(refused, StoreError::OtherVersion { found: said, needed: 4, .. } if said == found),
-                "{refused}"
-            );
-            assert!(refused.to_string().contains("mv notes.db notes.db.aside"), "{refused}");
-            let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-            assert_eq!(version, found);
-        }
-    }
-
-    #[test]
-    fn the_database_of_another_program_is_refused() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        create(&mut connection, &Schema { application_id: 2, ..SCHEMA }).unwrap();
-        assert!(matches!(create(&mut connection, &SCHEMA), Err(StoreError::Corrupt { .. })));
+        let whole = Schema { application_id: 1, version: 4, tables: "CREATE TABLE notes(text TEXT NOT NULL)" };
+        let broken = Schema { tables: "CREATE TABLE notes(text TEXT NOT NULL); SELECT nonsense", ..whole };
+        let (mut connection, path) = (Connection::open_in_memory().unwrap(), Path::new("notes.db"));
+        broken.create(&mut connection, path).unwrap_err();
+        assert!(!whole.is_in(&connection, path).unwrap());
+        whole.create(&mut connection, path).unwrap();
+        assert!(whole.is_in(&connection, path).unwrap());
     }
 }

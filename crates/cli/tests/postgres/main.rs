@@ -11,14 +11,9 @@ mod nodes;
 mod private;
 #[cfg(target_os = "linux")]
 mod proxy;
-#[path = "../../../store/tests/sharding/mod.rs"]
-mod sharding;
 #[allow(dead_code)]
 #[path = "../mcp_http/support.rs"]
 mod support;
-#[allow(dead_code)]
-#[path = "../../../store/src/postgres/sharding/tables.rs"]
-mod tables;
 mod team;
 #[cfg(target_os = "linux")]
 mod tls;

@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_query_that_cannot_be_read_is_named() {
-        let good = CalibrationQuery { values: vec![0.5], relevant: vec![true], missed: 0 };
+        let good = query(&[0.5], &[true], 0);
         for (values, relevant, part) in [
             (vec![0.5, 0.6], vec![true, true], "above 0.5 before it"),
             (vec![0.5], vec![], "1 values and 0 judgements"),
@@ -398,15 +398,6 @@ mod tests {
             }
         }
     }
-}
-
-#[cfg(test)]
-mod precision_tests {
-    use super::*;
-
-    fn query(values: &[f64], relevant: &[bool]) -> CalibrationQuery {
-        CalibrationQuery { values: values.to_vec(), relevant: relevant.to_vec(), missed: 0 }
-    }
 
     #[test]
     fn the_p_value_is_that_of_the_definition() {
@@ -426,7 +417,7 @@ mod precision_tests {
     #[test]
     fn the_lowest_threshold_before_the_first_failure_is_taken() {
         // Down to 0.6 all that is kept is relevant, below that a third is not.
-        let judged = vec![query(&[0.9, 0.6, 0.3], &[true, true, false]); 40];
+        let judged = vec![query(&[0.9, 0.6, 0.3], &[true, true, false], 0); 40];
         let guarantee = Guarantee::Precision { target: 0.9, confidence: 0.9 };
         let given = guarantee.calibrate(&judged).unwrap();
         assert_eq!((given.threshold, given.observed, given.kept), (0.31, 1.0, 2.0));
@@ -436,16 +427,16 @@ mod precision_tests {
     #[test]
     fn a_refusal_says_how_many_are_needed_or_what_is_reached() {
         let guarantee = Guarantee::Precision { target: 0.9, confidence: 0.9 };
-        let right = query(&[0.9], &[true]);
+        let right = query(&[0.9], &[true], 0);
         for (count, need) in [(0, 22), (1, 22), (21, 22)] {
             let refused = guarantee.calibrate(&vec![right.clone(); count]).unwrap_err();
             assert_eq!(refused, GuaranteeError::TooFew { guarantee, have: count, need });
         }
         assert!(guarantee.calibrate(&vec![right.clone(); 22]).is_ok());
-        let wrong = vec![query(&[0.4], &[false]); 100];
+        let wrong = vec![query(&[0.4], &[false], 0); 100];
         let refused = guarantee.calibrate(&wrong).unwrap_err();
         assert_eq!(refused, GuaranteeError::Unreachable { guarantee, best: 0.0, queries: 100 });
-        let half = [vec![right; 20], vec![query(&[0.9], &[false]); 20]].concat();
+        let half = [vec![right; 20], vec![query(&[0.9], &[false], 0); 20]].concat();
         let refused = guarantee.calibrate(&half).unwrap_err();
         assert_eq!(refused, GuaranteeError::Unreachable { guarantee, best: 0.5, queries: 40 });
         assert!(refused.to_string().contains("a precision of 0.5 on 40 judged queries"), "{refused}");

@@ -51,31 +51,3 @@ fn farthest(values: &[f64]) -> Option<(usize, f64)> {
     }
     farthest
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn keep(scores: &[f64]) -> usize {
-        Elbow {}.cut(&Pool::scores(scores.iter().copied()).unwrap()).keep
-    }
-
-    #[test]
-    fn hand_computed_bends() {
-        // Convex: 1, 0.2, 0.1, 0 against 1, 2/3, 1/3, 0: differences 0, -0.47, -0.23, 0.
-        assert_eq!(keep(&[10.0, 2.0, 1.0, 0.0]), 1);
-        // Plateau and cliff: 1, 0.95, 0.9, 0.1, 0 against quarters: 0, 0.2, 0.4, -0.15, 0.
-        assert_eq!(keep(&[1.0, 0.95, 0.9, 0.1, 0.0]), 3);
-        // Concave: 1, 0.9, 0.8, 0: the last before the fall is kept.
-        assert_eq!(keep(&[10.0, 9.0, 8.0, 0.0]), 3);
-    }
-
-    #[test]
-    fn no_bend_keeps_everything() {
-        let line: Vec<f64> = (0..11).map(|i| 0.9 - 0.07 * f64::from(i)).collect();
-        assert_eq!(keep(&line), 11);
-        for list in [&[][..], &[0.4], &[0.4, 0.1], &[0.4; 5]] {
-            assert_eq!(keep(list), list.len());
-        }
-    }
-}

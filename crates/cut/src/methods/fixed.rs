@@ -24,17 +24,3 @@ impl Rule for Fixed {
         Cut::new("fixed", pool, self.k, reason)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keeps_k_or_all_there_is() {
-        for (n, k, keep) in [(0, 3, 0), (2, 3, 2), (3, 3, 3), (9, 3, 3), (9, 1, 1)] {
-            let pool = Pool::scores((0..n).map(|i| -f64::from(i))).unwrap();
-            let cut = Fixed { k }.cut(&pool);
-            assert_eq!((cut.keep, cut.threshold), (keep, None), "{n} candidates, k {k}");
-        }
-    }
-}

@@ -258,16 +258,6 @@ mod tests {
     }
 
     #[test]
-    fn a_higher_sensitivity_asks_for_a_longer_fall() {
-        let curve = cliff(5, 7);
-        assert_eq!(Knees::find(&curve, 1.0).all(), [0, 5]);
-        // The fall after index 0 is 0.27 in all, three average steps; after the cliff it is 0.45, five.
-        assert_eq!(Knees::find(&curve, 4.0).all(), [5]);
-        assert_eq!(Knees::find(&curve, 6.0).all(), [] as [usize; 0]);
-        assert_eq!(Knees::find(&curve, f64::NAN).all(), [] as [usize; 0]);
-    }
-
-    #[test]
     fn sums_are_those_of_numpy_in_every_size_class() {
         // numpy.diff(numpy.arange(n) / (n - 1)).mean() differs from 1 / (n - 1) in its last bit for some n.
         for (n, differs) in [(2, false), (50, false), (87, true), (91, true), (200, false), (281, true), (316, true)] {

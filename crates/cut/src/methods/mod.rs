@@ -58,25 +58,3 @@ pub(crate) fn registered() -> impl Iterator<Item = Registered> {
 pub fn method(name: &str) -> Option<&'static Method> {
     METHODS.iter().copied().find(|method| method.name == name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_method_is_listed_once_with_a_summary_and_documented_parameters() {
-        for (index, method) in METHODS.iter().enumerate() {
-            assert!(METHODS[..index].iter().all(|other| other.name != method.name), "{} twice", method.name);
-            assert!(!method.summary.is_empty() && !method.summary.contains('\n'));
-            for parameter in method.parameters {
-                assert!(!parameter.doc.is_empty(), "{}:{}", method.name, parameter.name);
-                assert!(!parameter.doc.starts_with(' '));
-                let default = parameter.default();
-                assert!(parameter.range.contains(&default), "{}:{}={default}", method.name, parameter.name);
-            }
-            for (low, high) in method.ordered {
-                assert!(method.parameter(low).is_some() && method.parameter(high).is_some());
-            }
-        }
-    }
-}

@@ -53,39 +53,3 @@ fn best_split(values: &[f64]) -> Option<(usize, f64)> {
     }
     best.map(|(keep, between)| (keep, (between / variance).min(1.0)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn keep(scores: &[f64]) -> usize {
-        Otsu {}.cut(&Pool::scores(scores.iter().copied()).unwrap()).keep
-    }
-
-    #[test]
-    fn hand_computed_splits() {
-        assert_eq!(keep(&[]), 0);
-        assert_eq!(keep(&[0.4]), 1);
-        assert_eq!(keep(&[0.4, 0.4, 0.4]), 3);
-        assert_eq!(keep(&[0.4, 0.3]), 1);
-        assert_eq!(keep(&[9.0, 8.0, 1.0, 0.0]), 2);
-        // 10 | 6 5 0: 3/16 * (10 - 11/3)^2 = 7.5; 10 6 | 5 0: 4/16 * 5.5^2 = 7.56; 10 6 5 | 0: 3/16 * 7^2 = 9.19.
-        assert_eq!(keep(&[10.0, 6.0, 5.0, 0.0]), 3);
-        // Equal splits (2 | 1 0 and 2 1 | 0 both give 2/9 * 2.25): the first.
-        assert_eq!(keep(&[2.0, 1.0, 0.0]), 1);
-    }
-
-    #[test]
-    fn ties_are_never_split() {
-        assert_eq!(keep(&[1.0, 0.5, 0.5, 0.5, 0.5, 0.0]), 1);
-        assert_eq!(keep(&[1.0, 1.0, 1.0, 0.0]), 3);
-    }
-
-    #[test]
-    fn a_perfect_split_explains_everything() {
-        let cut = Otsu {}.cut(&Pool::distances([0.25, 0.25, 0.75]).unwrap());
-        assert_eq!((cut.keep, cut.threshold), (2, Some(0.25)));
-        assert!((cut.diagnostics["separability"].as_number().unwrap() - 1.0).abs() < 1e-12);
-        assert_eq!(cut.diagnostics["threshold_on"].as_text(), Some("distance"));
-    }
-}

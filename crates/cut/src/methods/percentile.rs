@@ -47,21 +47,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_threshold_is_the_value_at_the_share() {
-        let pool = Pool::distances([0.1, 0.2, 0.3, 0.4]).unwrap();
-        for (share, keep, threshold) in [(0.0, 1, 0.1), (0.25, 2, 0.2), (0.5, 3, 0.3), (0.75, 4, 0.4), (1.0, 4, 0.4)] {
-            let cut = Percentile { share }.cut(&pool);
-            assert_eq!((cut.keep, cut.threshold), (keep, Some(threshold)), "share {share}");
-        }
-    }
-
-    #[test]
-    fn ties_at_the_threshold_stay_together() {
-        let pool = Pool::scores([0.9, 0.5, 0.5, 0.5, 0.1]).unwrap();
-        assert_eq!(Percentile { share: 0.2 }.cut(&pool).keep, 4);
-    }
-
-    #[test]
     fn a_share_that_is_no_number_does_not_panic() {
         assert_eq!(value_at_share(&[0.1, 0.2], f64::NAN), Some(0.1));
         assert_eq!(value_at_share(&[0.1, 0.2], f64::INFINITY), Some(0.2));

@@ -42,25 +42,3 @@ impl Rule for Relative {
         Cut::new("relative", pool, keep, reason).with_score_threshold(threshold).with("best", best)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_share_of_the_best_decides() {
-        let pool = Pool::scores([1.0, 0.8, 0.5, 0.4, -0.1]).unwrap();
-        for (share, keep) in [(1.0, 1), (0.8, 2), (0.5, 3), (0.45, 3), (0.1, 4), (0.0, 4)] {
-            assert_eq!(Relative { share }.cut(&pool).keep, keep, "share {share}");
-        }
-    }
-
-    #[test]
-    fn a_best_score_that_is_not_positive_keeps_nothing() {
-        for scores in [vec![], vec![0.0, 0.0], vec![-0.1, -0.2]] {
-            let cut = Relative::default().cut(&Pool::scores(scores).unwrap());
-            assert_eq!((cut.keep, cut.threshold), (0, None));
-        }
-        assert_eq!(Relative::default().cut(&Pool::distances([1.0, 1.2]).unwrap()).keep, 0);
-    }
-}

@@ -285,16 +285,6 @@ mod tests {
     }
 
     #[test]
-    fn trap_the_seam_at_the_edge_of_a_tier_is_reported() {
-        let below = cut(&[0.69, 0.42, 0.41, 0.36, 0.34]);
-        assert_eq!((below.keep, below.threshold), (2, Some(0.6 * 0.69)));
-        assert_eq!(below.diagnostics["tier"].as_text(), Some("middle"));
-        let at = cut(&[0.70, 0.42, 0.41, 0.36, 0.34]);
-        assert_eq!((at.keep, at.threshold), (4, Some(0.35)));
-        assert_eq!(at.diagnostics["tier"].as_text(), Some("high"));
-    }
-
-    #[test]
     fn trap_a_perfect_keyword_only_hit_is_kept() {
         // 0.3 * r / (1 + r) never exceeds 0.30: a fixed floor of 0.35 would drop it.
         let r = 50.0;
@@ -307,6 +297,8 @@ mod tests {
     #[test]
     fn trap_both_sides_of_the_seam_are_told() {
         let below = cut(&[0.69, 0.42, 0.41, 0.36, 0.34]);
+        assert_eq!((below.keep, below.threshold), (2, Some(0.6 * 0.69)));
+        assert_eq!(below.diagnostics["tier"].as_text(), Some("middle"));
         assert_eq!(below.diagnostics["kept_on_other_side"].as_integer(), Some(4), "0.345 and more");
         assert_eq!(below.diagnostics["seam"].as_number(), Some(0.7));
         assert!((below.diagnostics["seam_distance"].as_number().unwrap() + 0.01).abs() < 1e-12);
@@ -315,6 +307,8 @@ mod tests {
             "the rest have less than 60% of the best score; a slightly higher best score would have kept 4"
         );
         let at = cut(&[0.70, 0.42, 0.41, 0.36, 0.34]);
+        assert_eq!((at.keep, at.threshold), (4, Some(0.35)));
+        assert_eq!(at.diagnostics["tier"].as_text(), Some("high"));
         assert_eq!(at.diagnostics["kept_on_other_side"].as_integer(), Some(2), "0.42 and more");
         assert!(at.reason.ends_with("; a slightly lower best score would have kept 2"), "{}", at.reason);
         let low = cut(&[0.29, 0.16, 0.1]);

@@ -1,8 +1,17 @@
-use std::sync::Arc;
-
 use proptest::prelude::*;
+use tempfile::{TempDir, tempdir};
 
 use super::*;
+
+fn open(directory: &TempDir, most: u64) -> EmbeddingCache {
+    EmbeddingCache::open(directory.path(), most).expect("open")
+}
+
+fn empty(most: u64) -> (TempDir, EmbeddingCache) {
+    let directory = tempdir().expect("a temporary directory");
+    let cache = open(&directory, most);
+    (directory, cache)
+}
 
 fn model(dimension: usize) -> ModelKey {
     ModelKey { id: "toy".into(), dimension }
@@ -30,10 +39,10 @@ fn hits(cache: &EmbeddingCache, numbers: std::ops::Range<u32>, dimension: usize,
 
 #[test]
 fn a_second_process_finds_what_a_first_one_kept() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
+    let directory = tempdir().expect("a temporary directory");
     let kept = rows(0..50, 8);
-    EmbeddingCache::open(directory.path(), 1 << 20).expect("open").put(&model(8), &kept, 1).expect("kept");
-    let cache = EmbeddingCache::open(directory.path(), 1 << 20).expect("open");
+    open(&directory, 1 << 20).put(&model(8), &kept, 1).expect("kept");
+    let cache = open(&directory, 1 << 20);
     let found = cache.get(&model(8), &hashes(0..60), 1).expect("read");
     for (vector, (_, expected)) in found.iter().zip(&kept) {
         assert_eq!(vector.as_ref(), Some(expected), "bit for bit");
@@ -48,8 +57,7 @@ fn a_second_process_finds_what_a_first_one_kept() {
 
 #[test]
 fn neither_text_nor_path_is_in_the_file() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let cache = EmbeddingCache::open(directory.path(), 1 << 20).expect("open");
+    let (_directory, cache) = empty(1 << 20);
     let secret = "the text that nobody else shall read";
     cache.put(&model(4), &[(TextHash::of(secret), unit(3, 4))], 1).expect("kept");
     let path = cache.path().to_owned();
@@ -62,8 +70,7 @@ fn neither_text_nor_path_is_in_the_file() {
 
 #[test]
 fn what_no_model_gives_is_neither_kept_nor_used() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let cache = EmbeddingCache::open(directory.path(), 1 << 20).expect("open");
+    let (_directory, cache) = empty(1 << 20);
     let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(TextHash::of);
     let given = [
         (a, vec![f32::NAN, 0.0]),
@@ -93,7 +100,7 @@ fn what_no_model_gives_is_neither_kept_nor_used() {
 
 #[test]
 fn what_was_not_used_for_longest_goes_first() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
+    let directory = tempdir().expect("a temporary directory");
     let dimension = 384;
     let most = 4 << 20;
     let cache = EmbeddingCache::open(directory.path(), most).expect("open");
@@ -119,8 +126,7 @@ fn what_was_not_used_for_longest_goes_first() {
 
 #[test]
 fn room_is_made_once_a_day_and_then_nothing_is_added() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let cache = EmbeddingCache::open(directory.path(), 200_000).expect("open");
+    let (_directory, cache) = empty(200_000);
     let model = model(384);
     cache.put(&model, &rows(0..500, 384), 5).expect("kept");
     assert_eq!(cache.put(&model, &rows(500..900, 384), 5).expect("kept"), 400, "room was made");
@@ -132,10 +138,9 @@ fn room_is_made_once_a_day_and_then_nothing_is_added() {
 
 #[test]
 fn who_may_not_make_room_takes_nothing_from_others() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let cache = EmbeddingCache::open(directory.path(), 1 << 30).expect("open");
+    let (directory, cache) = empty(1 << 30);
     cache.put(&model(384), &rows(0..500, 384), 5).expect("kept");
-    let small = EmbeddingCache::open(directory.path(), 1000).expect("open").without_making_room();
+    let small = open(&directory, 1000).without_making_room();
     assert_eq!(small.put(&model(384), &rows(500..510, 384), 9).expect("kept"), 0);
     assert_eq!(small.prune(9).expect("pruned"), 0);
     assert_eq!(hits(&small, 0..500, 384, 9), 500);
@@ -143,7 +148,7 @@ fn who_may_not_make_room_takes_nothing_from_others() {
 
 #[test]
 fn a_damaged_cache_is_moved_aside_and_begun_anew() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
+    let directory = tempdir().expect("a temporary directory");
     let path = directory.path().join(FILE);
     for damaged in ["no database at all".repeat(300), "half a database".repeat(9000)] {
         std::fs::write(&path, &damaged).expect("written");
@@ -152,7 +157,7 @@ fn a_damaged_cache_is_moved_aside_and_begun_anew() {
         let aside = std::fs::read_to_string(crate::files::beside(&path, ".damaged")).expect("kept aside");
         assert!(aside == damaged);
         drop(cache);
-        assert_eq!(hits(&EmbeddingCache::open(directory.path(), 1 << 20).expect("open"), 0..3, 2, 1), 3);
+        assert_eq!(hits(&open(&directory, 1 << 20), 0..3, 2, 1), 3);
     }
     let other = Connection::open(&path).expect("open");
     other.pragma_update(None, "application_id", 7).expect("written");
@@ -162,8 +167,7 @@ fn a_damaged_cache_is_moved_aside_and_begun_anew() {
 
 #[test]
 fn damage_within_is_found_and_a_sound_cache_is_left_alone() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let cache = EmbeddingCache::open(directory.path(), 1 << 30).expect("open");
+    let (directory, cache) = empty(1 << 30);
     cache.put(&model(384), &rows(0..2000, 384), 1).expect("kept");
     assert_eq!(cache.damage().expect("read"), None);
     let path = cache.path().to_owned();
@@ -177,13 +181,12 @@ fn damage_within_is_found_and_a_sound_cache_is_left_alone() {
     // It may return anything, but must do no harm.
     let _ = cache.get(&model(384), &hashes(0..2000), 1);
     assert!(cache.begin_anew().expect("moved").is_some_and(|aside| aside.exists()));
-    assert_eq!(EmbeddingCache::open(directory.path(), 1 << 30).expect("open").summary().expect("read").vectors, 0);
+    assert_eq!(open(&directory, 1 << 30).summary().expect("read").vectors, 0);
 }
 
 #[test]
 fn a_cache_that_another_process_keeps_is_busy_and_one_of_another_version_is_left_alone() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let cache = EmbeddingCache::open(directory.path(), 1 << 20).expect("open");
+    let (directory, cache) = empty(1 << 20);
     cache.put(&model(2), &rows(0..3, 2), 1).expect("kept");
     let other = Connection::open(cache.path()).expect("open");
     other.execute_batch("BEGIN IMMEDIATE").expect("held");
@@ -198,7 +201,7 @@ fn a_cache_that_another_process_keeps_is_busy_and_one_of_another_version_is_left
 #[test]
 fn the_directory_is_the_users_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let directory = tempfile::tempdir().expect("a temporary directory");
+    let directory = tempdir().expect("a temporary directory");
     let inside = directory.path().join("a/b");
     EmbeddingCache::open(&inside, 1).expect("open");
     assert_eq!(std::fs::metadata(inside).expect("there").permissions().mode() & 0o777, 0o700);
@@ -206,7 +209,7 @@ fn the_directory_is_the_users_alone() {
 
 #[test]
 fn a_directory_that_cannot_be_made_is_an_error_that_names_it() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
+    let directory = tempdir().expect("a temporary directory");
     let file = directory.path().join("file");
     std::fs::write(&file, "").expect("written");
     let error = EmbeddingCache::open(file.join("cache"), 1).expect_err("no directory").to_string();
@@ -215,12 +218,12 @@ fn a_directory_that_cannot_be_made_is_an_error_that_names_it() {
 
 #[test]
 fn several_at_once_lose_nothing() {
-    let directory = Arc::new(tempfile::tempdir().expect("a temporary directory"));
+    let directory = tempdir().expect("a temporary directory");
     std::thread::scope(|scope| {
         for thread in 0..4u32 {
-            let directory = directory.clone();
+            let directory = &directory;
             scope.spawn(move || {
-                let cache = EmbeddingCache::open(directory.path(), 1 << 30).expect("open");
+                let cache = open(directory, 1 << 30);
                 for part in 0..10 {
                     let from = thread * 1000 + part * 20;
                     cache.put(&model(8), &rows(from..from + 20, 8), 1).expect("kept");
@@ -229,7 +232,7 @@ fn several_at_once_lose_nothing() {
             });
         }
     });
-    let cache = EmbeddingCache::open(directory.path(), 1 << 30).expect("open");
+    let cache = open(&directory, 1 << 30);
     assert_eq!(cache.summary().expect("read").vectors, 800);
     assert_eq!(cache.damage().expect("read"), None);
 }
@@ -240,8 +243,7 @@ proptest! {
     fn whatever_is_kept_comes_back_for_its_model_alone(
         entries in prop::collection::vec((0u32..40, 0usize..3, 1i64..5), 1..60),
     ) {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let cache = EmbeddingCache::open(directory.path(), 1 << 30).expect("open");
+        let (_directory, cache) = empty(1 << 30);
         let models = ["a", "b", "c"].map(|id| ModelKey { id: id.into(), dimension: 3 });
         let mut expected = std::collections::HashMap::new();
         for (place, &(text, model, day)) in entries.iter().enumerate() {

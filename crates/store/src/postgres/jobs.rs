@@ -334,8 +334,8 @@ async fn start(transaction: &Transaction<'_>, namespace: &str, worker: &str) -> 
 #[cfg(test)]
 mod tests {
     use crate::error::Result;
-    use crate::postgres::testing::TestStore;
-    use crate::postgres::{JobEnd, JobState, MOST_JOB_FAILURES, NextJob, PostgresStore, TakenJob, testing};
+    use crate::postgres::tests::TestStore;
+    use crate::postgres::{JobEnd, JobState, MOST_JOB_FAILURES, NextJob, PostgresStore, TakenJob, tests};
     use std::collections::BTreeMap;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -360,6 +360,14 @@ mod tests {
         store.jobs().unwrap().into_iter().map(|job| (job.namespace, job.state)).collect()
     }
 
+    /// Ends the connection of the worker that has a job.
+    fn lose_worker(store: &TestStore) {
+        store.execute(
+            "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted \
+             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+        );
+    }
+
     /// Ends the pauses after failures.
     fn hurry(store: &TestStore) {
         store.execute("UPDATE tamis.jobs SET not_before_ms = 0");
@@ -368,7 +376,7 @@ mod tests {
     #[test]
     fn ten_workers_share_the_jobs_and_never_have_two_of_one_namespace() {
         const JOBS: usize = 60;
-        let Some(store) = testing::store() else { return };
+        let Some(store) = tests::store() else { return };
         let namespaces: Vec<String> = (0..JOBS / 3).map(|number| format!("n{number}")).collect();
         for namespace in &namespaces {
             assert!(add(&store, namespace, "/trees/x", false).unwrap());
@@ -419,14 +427,11 @@ mod tests {
 
     #[test]
     fn the_job_of_a_lost_worker_is_free_at_once_and_the_lost_one_cannot_end_it() {
-        let Some(store) = testing::store() else { return };
+        let Some(store) = tests::store() else { return };
         add(&store, "one", "/trees/one", false).unwrap();
         let lost = taken(&store);
         assert!(matches!(store.another().take_job("other").unwrap(), NextJob::Wait));
-        store.execute(
-            "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted \
-             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-        );
+        lose_worker(&store);
         let next = taken(&store.another());
         assert_eq!(next.job.job, lost.job.job);
         assert_eq!(store.end_job(&lost, JobEnd::Failed("too late")).unwrap(), None);
@@ -436,7 +441,7 @@ mod tests {
 
     #[test]
     fn a_job_that_fails_is_tried_again_after_a_pause_and_then_given_up() {
-        let Some(store) = testing::store() else { return };
+        let Some(store) = tests::store() else { return };
         add(&store, "one", "/trees/one", false).unwrap();
         for failure in 1..=MOST_JOB_FAILURES {
             let job = taken(&store);
@@ -464,13 +469,10 @@ mod tests {
 
     #[test]
     fn a_broken_connection_is_no_failure_of_the_job() {
-        let Some(store) = testing::store() else { return };
+        let Some(store) = tests::store() else { return };
         add(&store, "one", "/trees/one", false).unwrap();
         let job = taken(&store);
-        store.execute(
-            "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted \
-             AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-        );
+        lose_worker(&store);
         // Its end arrives a moment later.
         std::thread::sleep(Duration::from_millis(200));
         assert_eq!(store.end_job(&job, JobEnd::Failed("connection closed")).unwrap(), Some(JobState::Waiting));
@@ -481,7 +483,7 @@ mod tests {
 
     #[test]
     fn a_job_that_ends_its_workers_is_given_up() {
-        let Some(store) = testing::store() else { return };
+        let Some(store) = tests::store() else { return };
         add(&store, "one", "/trees/one", false).unwrap();
         store.execute("UPDATE tamis.jobs SET state = 'running', lost = 2, worker = 'mill:7'");
         assert!(matches!(store.take_job("worker").unwrap(), NextJob::Empty));
@@ -492,7 +494,7 @@ mod tests {
 
     #[test]
     fn a_namespace_is_not_given_to_another_tree_by_accident() {
-        let Some(store) = testing::store() else { return };
+        let Some(store) = tests::store() else { return };
         add(&store, "api", "/trees/a/api", false).unwrap();
         let refused = add(&store, "api", "/trees/b/api", false).unwrap_err().to_string();
         assert!(refused.contains("/trees/a/api") && refused.contains("moved"), "{refused}");

@@ -12,17 +12,11 @@
 
 mod address;
 mod changes;
-#[cfg(test)]
-mod changes_tests;
 mod connection;
-#[cfg(test)]
-mod connection_tests;
 mod error;
 #[cfg(feature = "evidence")]
 mod evidence;
 mod jobs;
-#[cfg(test)]
-mod legs_tests;
 mod maintenance;
 mod namespaces;
 mod row_security;
@@ -33,10 +27,7 @@ mod serving;
 mod session;
 mod sharding;
 #[cfg(test)]
-#[path = "../../tests/sharding/mod.rs"]
-mod statements;
-#[cfg(test)]
-mod testing;
+mod tests;
 mod usage;
 mod vectors;
 mod words;
@@ -62,8 +53,6 @@ use error::Failure;
 use maintenance::Counted;
 use select::{Scope, Selection, State, resolve};
 use serving::Listening;
-#[cfg(test)]
-use sharding::tables;
 use vectors::in_memory::VectorsInMemory;
 use words::in_memory::WordsInMemory;
 

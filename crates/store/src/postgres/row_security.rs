@@ -73,7 +73,7 @@ mod tests {
     use crate::postgres::connection::Connections;
     use crate::postgres::error::Failure;
     use crate::postgres::select::{Scope, Statement, Words};
-    use crate::postgres::testing::{Random, TestStore, store};
+    use crate::postgres::tests::{Random, TestStore, store};
     use crate::postgres::words::in_memory::TermNumbers;
     use crate::postgres::{PostgresStore, select};
     use crate::record::{Attribute, Change, ModelKey, NewDocument, NewPassage, TextForm};
@@ -89,7 +89,7 @@ mod tests {
     const FILLED: [&str; 7] = ["namespaces", "documents", "attributes", "passages", "words", "frequencies", "vectors"];
 
     fn filled() -> Option<TestStore> {
-        let store = store()?.with_statements_of_others();
+        let store = store()?;
         let changes = NAMES.iter().map(|name| {
             let mut document = NewDocument::new(*name, "docs", "secret.md");
             document.attributes = vec![Attribute { name: "kind".to_owned(), value: "secret".to_owned() }];

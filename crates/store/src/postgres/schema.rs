@@ -125,11 +125,11 @@ async fn is_usable(client: &impl GenericClient, address: &str) -> Result<bool, F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::postgres::testing;
+    use crate::postgres::tests;
 
     #[test]
     fn tables_of_another_version_are_refused_and_left_alone() {
-        let Some(store) = testing::store() else { return };
+        let Some(store) = tests::store() else { return };
         let open = || crate::PostgresStore::open(&store.url(), "here");
         for found in [VERSION - 1, VERSION + 1] {
             store.execute(&format!("UPDATE meta SET value = '{found}' WHERE key = 'schema_version'"));

@@ -10,7 +10,7 @@
 //! run, and the index can be rebuilt without losing feedback. The one in PostgreSQL is with the rest of that store.
 
 #[cfg(test)]
-pub(crate) mod contract;
+pub(crate) mod contract_tests;
 mod embedded;
 pub(crate) mod rows;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tamis_store::prelude::*;
-use tamis_store::{SqlQuery, StoreError};
+use tamis_store::{SqlQuery, SqlValue, StoreError};
 
 use crate::common::*;
 
@@ -106,7 +106,7 @@ fn what_has_no_end_is_ended_in_time() {
         );
     }
     // Nothing of it is left: the next one runs as usual.
-    assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[tamis_store::SqlValue::Integer(25)]]);
+    assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[SqlValue::Integer(25)]]);
     assert!(before == contents(pair.shared.directory()), "the database changed");
 }
 
@@ -170,22 +170,6 @@ fn what_is_too_large_is_refused_at_once() {
     }
 }
 
-/// SQLite's own functions take quadratic time on such arguments: seconds, in one instruction.
-#[test]
-fn trap_one_call_of_a_function_takes_no_quadratic_time() {
-    let pair = pair();
-    for sql in [
-        "SELECT unhex(printf('%.*c', 131000, 'z'), printf('%.*c', 131000, 'y') || 'z') IS NULL",
-        "SELECT length(trim(printf('%.*c', 130000, 'a'), printf('%.*c', 130000, 'b') || 'a'))",
-        "SELECT instr(printf('%.*c', 130000, 'a'), printf('%.*c', 65000, 'a') || 'b')",
-        "SELECT length(replace(printf('%.*c', 130000, 'a'), printf('%.*c', 65000, 'a') || 'b', 'c'))",
-    ] {
-        let query = SqlQuery { timeout: Duration::from_secs(2), ..SqlQuery::new(sql) };
-        let given = pair.shared.query_sql(HERE, &query, &|| false).unwrap_or_else(|error| panic!("{sql}: {error}"));
-        assert_eq!(given.row_count, 1, "{sql}");
-    }
-}
-
 #[test]
 fn whoever_asked_can_stop_waiting() {
     let pair = pair();
@@ -195,6 +179,21 @@ fn whoever_asked_can_stop_waiting() {
     let error = pair.shared.query_sql(HERE, &query, &|| started.elapsed() > Duration::from_millis(30)).unwrap_err();
     assert!(matches!(&error, StoreError::Sql { error, .. } if error.contains("cancelled")), "{error}");
     assert!(started.elapsed() < timeout, "{:?}", started.elapsed());
+}
+
+/// Runs a test of this file in a process of its own, which has the variable, and returns `true`; `false` in that process.
+fn ran_alone(test: &str, variable: &str, expected: &str) -> bool {
+    if std::env::var_os(variable).is_some() {
+        return false;
+    }
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("bombs::{test}"), "--nocapture"])
+        .env(variable, "1")
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&child.stdout) + String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success() && told.contains(expected), "{told}");
+    true
 }
 
 /// The resident memory of a separate process that runs the greediest statements stays under the stated bound: 32 MB a
@@ -208,14 +207,7 @@ fn memory_stays_under_the_stated_bound() {
         let line = status.lines().find(|line| line.starts_with(key)).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     };
-    if std::env::var_os(VARIABLE).is_none() {
-        let child = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "bombs::memory_stays_under_the_stated_bound", "--nocapture"])
-            .env(VARIABLE, "1")
-            .output()
-            .unwrap();
-        let told = String::from_utf8_lossy(&child.stdout) + String::from_utf8_lossy(&child.stderr);
-        assert!(child.status.success() && told.contains("greatest"), "{told}");
+    if ran_alone("memory_stays_under_the_stated_bound", VARIABLE, "greatest") {
         return;
     }
     // Abandoned statements end by themselves; each statement is measured alone.
@@ -259,14 +251,7 @@ fn memory_stays_under_the_stated_bound() {
 #[test]
 fn memory_is_bounded_also_where_sqlite_was_in_use_before() {
     const VARIABLE: &str = "TAMIS_TEST_LATE";
-    if std::env::var_os(VARIABLE).is_none() {
-        let child = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "bombs::memory_is_bounded_also_where_sqlite_was_in_use_before", "--nocapture"])
-            .env(VARIABLE, "1")
-            .output()
-            .unwrap();
-        let told = String::from_utf8_lossy(&child.stdout) + String::from_utf8_lossy(&child.stderr);
-        assert!(child.status.success() && told.contains("1 passed"), "{told}");
+    if ran_alone("memory_is_bounded_also_where_sqlite_was_in_use_before", VARIABLE, "1 passed") {
         return;
     }
     let first = rusqlite::Connection::open_in_memory().unwrap();
@@ -275,7 +260,7 @@ fn memory_is_bounded_also_where_sqlite_was_in_use_before() {
     let sql = format!("{ENDLESS}SELECT x FROM t ORDER BY printf('%.*c', 100000, 'x') || x");
     let error = ask_within(&pair.shared, &sql, 2000).unwrap_err().to_string();
     assert!(error.contains("more than 32 MB of memory"), "{error}");
-    assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[tamis_store::SqlValue::Integer(25)]]);
+    assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[SqlValue::Integer(25)]]);
 }
 
 #[test]
@@ -300,7 +285,7 @@ fn good_statements_are_answered_among_bad_ones() {
                 for round in 0..6 {
                     if (thread + round) % 2 == 0 {
                         let sql = "SELECT count(*) FROM claims c JOIN edges e ON e.target_id = c.id";
-                        assert_eq!(rows(&pair.shared, sql), [[tamis_store::SqlValue::Integer(25)]]);
+                        assert_eq!(rows(&pair.shared, sql), [[SqlValue::Integer(25)]]);
                         answered.fetch_add(1, Ordering::Relaxed);
                     } else {
                         let sql = bad[(thread * 6 + round) % bad.len()];
@@ -323,7 +308,7 @@ fn writing_goes_on_beside_statements() {
         let asking = scope.spawn(|| {
             for _ in 0..50 {
                 let rows = rows(&pair.shared, "SELECT count(*) FROM claims");
-                assert!(matches!(rows[0][0], tamis_store::SqlValue::Integer(25..=60)), "{rows:?}");
+                assert!(matches!(rows[0][0], SqlValue::Integer(25..=60)), "{rows:?}");
             }
         });
         for claims in 26..=60 {
@@ -333,5 +318,5 @@ fn writing_goes_on_beside_statements() {
         }
         asking.join().unwrap();
     });
-    assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[tamis_store::SqlValue::Integer(60)]]);
+    assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[SqlValue::Integer(60)]]);
 }

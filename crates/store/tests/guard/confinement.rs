@@ -9,99 +9,60 @@ const PROBES: &[&str] = &[
     // Tables of the index by their names, with and without columns, in every position for a table.
     "SELECT * FROM documents",
     "SELECT id FROM documents",
-    "SELECT count(*) FROM documents",
-    "SELECT 1 FROM documents",
     "SELECT rowid FROM documents",
-    "SELECT count(*) FROM evidence_claims",
     "SELECT text FROM evidence_claims",
-    "SELECT namespace FROM evidence_edges",
-    "SELECT count(*) FROM main.evidence_claims",
     "SELECT text FROM main.evidence_claims",
     "SELECT text FROM \"main\".\"evidence_claims\"",
-    "SELECT text FROM [main].[evidence_claims]",
-    "SELECT text FROM `main`.`evidence_claims`",
     "SELECT text FROM MAIN.EVIDENCE_CLAIMS",
-    "SELECT count(*) FROM temp.evidence_claims",
     "SELECT text FROM temp.evidence_claims",
     "SELECT main.evidence_claims.text FROM claims",
     "SELECT evidence_claims.text FROM claims AS evidence_claims",
     "SELECT 'c1' IN evidence_claims",
-    "SELECT 'c1' IN main.meta",
     "SELECT EXISTS (SELECT 1 FROM documents)",
-    "SELECT (SELECT count(*) FROM passages)",
     "SELECT (SELECT text FROM texts WHERE id = claims.rowid) FROM claims",
-    "SELECT * FROM claims, texts",
     "SELECT count(*) FROM claims CROSS JOIN texts",
     "SELECT claims.* FROM claims LEFT JOIN documents ON 1",
     "SELECT count(*) FROM documents JOIN passages USING (id)",
-    "SELECT count(*) FROM main.documents JOIN main.passages USING (id)",
     "SELECT count(*) FROM evidence_claims NATURAL JOIN evidence_fragments",
     "SELECT count(*) FROM evidence_claims JOIN (SELECT 'there' AS namespace) USING (namespace)",
-    "SELECT count(*) FROM main.evidence_claims FULL JOIN (SELECT 'there' AS namespace) USING (namespace)",
-    "SELECT namespace FROM evidence_claims FULL JOIN (SELECT 'there' AS namespace) USING (namespace)",
     "SELECT count(*) FROM claims JOIN (SELECT 'there' AS namespace) USING (namespace)",
     "SELECT text FROM (SELECT * FROM evidence_claims) AS claims",
     "SELECT id FROM claims UNION SELECT path FROM documents",
     "SELECT id FROM claims ORDER BY (SELECT max(id) FROM documents)",
-    "SELECT id FROM claims LIMIT (SELECT count(*) FROM documents)",
     "SELECT sum(size) OVER () FROM documents",
-    "VALUES ((SELECT count(*) FROM documents))",
     "SELECT * FROM claims WHERE namespace = 'there'",
-    "SELECT claims.namespace FROM claims",
-    "SELECT namespace FROM tasks",
     "SELECT origin FROM claims",
-    "SELECT count(*) FROM meta",
     "SELECT value FROM meta WHERE key = 'instance'",
     "SELECT * FROM properties",
-    "SELECT * FROM namespaces",
-    "SELECT count(*) FROM records",
-    "SELECT * FROM attributes",
     "SELECT vector FROM vectors",
     // Table expressions, aliases and subqueries with the names of views and tables.
     "WITH claims AS (SELECT * FROM main.evidence_claims) SELECT count(*) FROM claims",
-    "WITH claims AS (SELECT * FROM evidence_claims) SELECT text FROM claims",
     "WITH claims AS (SELECT 1 AS id) SELECT count(*) FROM claims",
     "WITH claims(id) AS (SELECT id FROM main.claims) SELECT count(*), max(id) FROM claims",
     "WITH documents AS (SELECT id FROM claims) SELECT count(*) FROM documents",
     "WITH documents AS (SELECT * FROM documents) SELECT count(*) FROM documents",
     "WITH RECURSIVE claims(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM claims WHERE id < 5) SELECT count(*) FROM claims",
     "WITH x AS MATERIALIZED (SELECT * FROM main.evidence_claims) SELECT count(*) FROM x",
-    "WITH x AS NOT MATERIALIZED (SELECT count(*) AS n FROM texts) SELECT n FROM x",
     "WITH edges AS (SELECT * FROM evidence_edges), claims AS (SELECT * FROM edges) SELECT count(*) FROM claims",
     "SELECT claims.text FROM main.evidence_claims AS claims",
-    "SELECT count(*) FROM main.evidence_claims AS claims",
-    "SELECT embeddings.text FROM texts AS embeddings",
     "SELECT (WITH claims AS (SELECT * FROM evidence_claims) SELECT count(*) FROM claims) FROM tasks",
     // SQLite's own tables.
     "SELECT * FROM sqlite_schema",
-    "SELECT * FROM sqlite_master",
     "SELECT sql FROM sqlite_temp_schema",
     "SELECT sql FROM temp.sqlite_schema",
-    "SELECT count(*) FROM sqlite_schema",
-    "SELECT count(*) FROM sqlite_temp_master",
-    "SELECT count(*) FROM main.sqlite_schema",
     "SELECT count(*) FROM sqlite_temp_master JOIN (SELECT 'claims' AS name) USING (name)",
-    "SELECT sql FROM sqlite_temp_master JOIN (SELECT 'claims' AS name) USING (name)",
     "SELECT count(*) FROM sqlite_schema JOIN (SELECT 'documents' AS name) USING (name)",
     "SELECT * FROM sqlite_schema NATURAL FULL JOIN (SELECT 'documents' AS name)",
     "SELECT * FROM sqlite_sequence",
-    "SELECT count(*) FROM sqlite_stat1",
     "SELECT count(*) FROM sqlite_sequence JOIN (SELECT 'documents' AS name) USING (name)",
     "SELECT count(*) FROM sqlite_sequence JOIN (SELECT value AS seq FROM json_each('[1,2,3,50,80,130,131]')) USING (seq)",
-    "SELECT count(*) FROM main.sqlite_sequence JOIN (SELECT 'documents' AS name) USING (name)",
     "SELECT count(*) FROM sqlite_stat1 JOIN (SELECT 'documents' AS tbl) USING (tbl)",
-    "SELECT count(*) FROM sqlite_stat4 JOIN (SELECT 'documents' AS tbl) USING (tbl)",
     // Virtual tables that need no creation.
     "SELECT * FROM pragma_database_list",
-    "SELECT count(*) FROM pragma_database_list",
     "SELECT count(*) FROM pragma_database_list JOIN (SELECT 'temp' AS name) USING (name)",
     "SELECT * FROM pragma_table_info('evidence_claims')",
-    "SELECT count(*) FROM pragma_table_list",
-    "SELECT count(*) FROM pragma_function_list",
     "SELECT count(*) FROM PRAGMA_TABLE_XINFO('documents')",
-    "SELECT count(*) FROM dbstat",
     "SELECT * FROM dbstat('main')",
-    "SELECT count(*) FROM main.dbstat",
     "SELECT count(*) FROM dbstat JOIN (SELECT 'documents' AS name) USING (name)",
     "SELECT * FROM sqlite_dbpage",
     "SELECT count(*) FROM sqlite_stmt",
@@ -109,94 +70,22 @@ const PROBES: &[&str] = &[
     "SELECT * FROM tables_used('SELECT 1')",
     "SELECT count(*) FROM fts3tokenize",
     "SELECT count(*) FROM fts5vocab",
-    "SELECT count(*) FROM fts5",
     "SELECT * FROM rtree",
     "SELECT * FROM generate_series(1, 3)",
-    // What a server would understand, were it given one of these.
+    // What a server would understand.
     "SELECT text FROM tamis.evidence_claims",
-    "SELECT text FROM \"tamis\".\"evidence_claims\"",
-    "SELECT count(*) FROM tamis_sql.claims",
-    "SELECT tamis.evidence_claims.text FROM claims",
-    "SELECT value FROM meta WHERE key = 'sql_secret'",
     "SELECT embedding FROM vectors",
     "SELECT (WITH documents AS (SELECT 1 AS id) SELECT count(*) FROM documents), (SELECT count(*) FROM documents)",
-    "WITH pg_class AS (SELECT 1 AS id) SELECT * FROM pg_class",
-    "SELECT (WITH pg_class AS (SELECT 1) SELECT 1), (SELECT count(*) FROM pg_class)",
-    "SELECT * FROM pg_class",
     "SELECT count(*) FROM pg_catalog.pg_class",
-    "SELECT * FROM \"pg_authid\"",
-    "SELECT usename FROM pg_user",
-    "SELECT query FROM pg_stat_activity",
-    "SELECT * FROM pg_settings",
-    "SELECT most_common_vals FROM pg_stats",
-    "SELECT table_name FROM information_schema.tables",
     "SELECT ctid, xmin, tableoid FROM claims",
-    "SELECT tableoid FROM claims",
     "SELECT claims FROM claims",
-    "SELECT c FROM claims c",
-    "SELECT c.row_to_json FROM claims c",
-    "SELECT (c).text FROM claims c",
     "SELECT (c.*)::text FROM claims c",
     "SELECT current_user",
-    "SELECT session_user, current_schema, current_database()",
-    "SELECT 'evidence_claims'::regclass",
-    "SELECT CAST('postgres' AS regrole)",
-    "SELECT 16384::oid::regclass",
     "SELECT count(*) FROM claims WHERE CAST(text AS REAL) > 0",
-    "SELECT count(*) FROM claims WHERE CAST(substr(text, 1, 4) AS DATE) IS NULL",
-    "SELECT count(*) FROM claims WHERE 1 / (length(text) - 12) > 0",
     "SELECT sum(CAST(text AS BOOLEAN)) FROM claims",
-    "SELECT count(*) FROM tamis.documents",
-    "SELECT value FROM tamis.meta",
-    "SELECT tamis.sealed('there')",
-    "SELECT set_config('role', 'none', true), query_to_xml('SELECT text FROM tamis.evidence_claims', true, true, '')",
-    "SELECT set_config('role', 'postgres', false)",
-    "SELECT set_config('session_authorization', 'postgres', false)",
-    "SELECT set_config('transaction_read_only', 'off', true)",
-    "SELECT set_config('tamis.scope', 'there', true), (SELECT string_agg(text, ',') FROM claims)",
-    "SELECT set_config('tamis.scope', left(current_setting('tamis.scope'), 64) || 'there', true), (SELECT min(text) FROM claims)",
-    "SELECT (SELECT min(text) FROM claims) FROM (SELECT set_config('tamis.scope', repeat('0', 64) || 'there', true) OFFSET 0) AS s",
-    "SELECT xpath('/', query_to_xml('SELECT * FROM tamis.passages', true, true, ''))",
-    "SELECT schema_to_xml('tamis', true, true, '')",
-    "SELECT pg_read_file('/etc/passwd')",
-    "SELECT pg_ls_dir('.')",
-    "SELECT lo_import('/etc/passwd')",
-    "SELECT lo_from_bytea(0, 'x')",
-    "SELECT pg_stat_reset()",
-    "SELECT pg_reload_conf()",
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename <> 'tamis_reader' AND pid <> pg_backend_pid()",
-    "SELECT rolpassword FROM pg_authid",
-    "SELECT * FROM pg_stats WHERE schemaname = 'tamis' AND 1 / 0 = 1",
-    "SELECT nextval('tamis.passage_numbers')",
-    "SELECT * INTO TEMP x FROM claims",
-    "WITH x AS (DELETE FROM claims RETURNING id) SELECT * FROM x",
-    "WITH x AS (UPDATE tamis.evidence_claims SET text = '' RETURNING id) SELECT * FROM x",
-    "SELECT text FROM claims WHERE text::integer > 0",
-    "DROP VIEW tamis_sql.claims",
-    "CREATE TEMP TABLE x(y int)",
-    "CREATE OR REPLACE FUNCTION tamis_sql.answer() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-    "COPY (SELECT 1) TO PROGRAM 'id'",
-    "COPY tamis.evidence_claims TO STDOUT",
-    "DO 'BEGIN PERFORM 1; END'",
-    "SET ROLE postgres",
-    "RESET ROLE",
-    "RESET SESSION AUTHORIZATION",
-    "LISTEN x",
-    "NOTIFY x",
-    "PREPARE x AS SELECT 1",
-    "DECLARE x CURSOR WITH HOLD FOR SELECT 1",
+    "SELECT set_config('tamis.namespaces', '{there}', true), (SELECT string_agg(text, ',') FROM claims)",
     "SELECT 1) AS answer(c1); SELECT (1",
-    "SELECT 1; COMMIT; DROP TABLE tamis.evidence_claims",
-    "SELECT pg_advisory_lock(1)",
-    "SELECT set_config('search_path', 'public', false)",
-    "SELECT set_config('statement_timeout', '0', false), set_config('work_mem', '1GB', false)",
-    "SELECT pg_notify('tamis_changes', 'x')",
-    "SELECT pg_sleep(10)",
-    "SELECT set_config('statement_timeout', '0', true), pg_sleep(10)",
-    "SELECT regexp_count(repeat('a', 5000), '(a*)*(b|c)*(a*)*d')",
     "SELECT 1 / 0",
-    "ALTER FUNCTION tamis_sql.answer(text, text[], bigint, bigint) OWNER TO CURRENT_USER;
-         GRANT EXECUTE ON FUNCTION tamis_sql.answer(text, text[], bigint, bigint) TO PUBLIC",
 ];
 
 /// Statements of every kind that is allowed.
@@ -209,6 +98,8 @@ const ALLOWED: &[&str] = &[
     "SELECT a.value FROM works, json_each(authors) AS a ORDER BY 1",
     "SELECT count(*) FROM claims NATURAL JOIN (SELECT 'c1' AS id)",
     "SELECT group_concat(id) FROM (SELECT id FROM claims ORDER BY id)",
+    // A statement may give a hidden name to something of its own.
+    "WITH models AS (SELECT DISTINCT model_id FROM embeddings) SELECT count(*) FROM models",
 ];
 
 #[test]
@@ -323,50 +214,4 @@ fn trap_a_column_that_is_only_joined_by_is_seen_no_more_than_others() {
         let (error, _) = refusal(&pair.shared, &sql);
         assert!(error.starts_with("no such table: ") || error.starts_with("cannot join"), "{sql}: {error}");
     }
-}
-
-/// A statement may give a hidden name to something of its own.
-#[test]
-fn hidden_names_are_free_for_table_expressions() {
-    let pair = pair();
-    let sql = "WITH models AS (SELECT DISTINCT model_id FROM embeddings) SELECT count(*) FROM models";
-    assert_eq!(rows(&pair.shared, sql), [[tamis_store::SqlValue::Integer(1)]]);
-}
-
-#[test]
-fn namespaces_are_told_apart_by_all_of_their_names() {
-    let pair = pair();
-    for namespace in ["her", "here ", "HERE", "here' OR '1'='1", "'", "there", "", "hör\"e"] {
-        let query = tamis_store::SqlQuery::new("SELECT count(*) FROM claims");
-        let rows = pair.shared.query_sql_of(namespace, &query).unwrap().rows;
-        let expected = if namespace == "there" { 40 } else { 0 };
-        assert_eq!(rows, [[tamis_store::SqlValue::Integer(expected)]], "{namespace:?}");
-    }
-    let refused = pair.shared.query_sql_of("here\0", &tamis_store::SqlQuery::new("SELECT 1"));
-    assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
-}
-
-trait Ask {
-    fn query_sql_of(&self, namespace: &str, query: &tamis_store::SqlQuery) -> Result<tamis_store::SqlRows, StoreError>;
-}
-
-impl<S: tamis_store::Store> Ask for S {
-    fn query_sql_of(&self, namespace: &str, query: &tamis_store::SqlQuery) -> Result<tamis_store::SqlRows, StoreError> {
-        self.query_sql(namespace, query, &|| false)
-    }
-}
-
-/// The next statement sees what was written, even if the tables themselves were replaced.
-#[test]
-fn what_changes_is_seen_at_once() {
-    let pair = pair();
-    let count = || rows(&pair.shared, "SELECT count(*) FROM claims");
-    assert_eq!(count(), [[tamis_store::SqlValue::Integer(25)]]);
-    fill(&pair.shared, HERE, "more ", 30);
-    assert_eq!(count(), [[tamis_store::SqlValue::Integer(30)]]);
-    let other = rusqlite::Connection::open(pair.shared.directory().join("tamis.db")).unwrap();
-    other.execute_batch("CREATE TABLE novelty(x); INSERT INTO novelty VALUES ('hush')").unwrap();
-    assert_eq!(count(), [[tamis_store::SqlValue::Integer(30)]]);
-    let (error, _) = refusal(&pair.shared, "SELECT count(*) FROM novelty");
-    assert_eq!(error, "no such table: novelty");
 }

@@ -1,7 +1,7 @@
 //! Everything stored can be read back: documents, passages, identifiers, properties.
 
 use tamis_store::prelude::*;
-use tamis_store::{Change, DocumentId, Filter, NewDocument, NewPassage, StoreError, TextHash};
+use tamis_store::{Change, DocumentId, Filter, ModelKey, NewDocument, NewPassage, StoreError, TextHash};
 
 use crate::common::*;
 
@@ -26,22 +26,15 @@ fn a_document_comes_back_as_it_went_in() {
 
         let state = store.document("here", "src/sieve.rs").unwrap().unwrap();
         assert_eq!(store.documents("here").unwrap(), std::slice::from_ref(&state));
-        assert_eq!(state.title, new.title);
-        assert_eq!(state.note, new.note);
+        assert_eq!((&state.title, &state.note, state.content_hash), (&new.title, &new.note, [1; 32]));
         assert_eq!((state.size, state.modified_ns, state.passages), (10, 1, 2));
-        assert_eq!(state.content_hash, [1; 32]);
         assert_eq!(store.document("elsewhere", "src/sieve.rs").unwrap(), None);
-
         let passages = store.document_passages("here", "src/sieve.rs").unwrap();
-        assert_eq!(passages[0].text, method.text);
-        assert_eq!(passages[0].context, method.context);
-        assert_eq!(passages[0].symbol.as_deref(), Some("Sieve::shake"));
-        assert_eq!(passages[0].text_hash, TextHash::of(&method.embedded_text));
-        assert_eq!(passages[0].language.as_deref(), Some("rust"));
-        assert_eq!(passages[0].title, new.title);
-        assert_eq!(passages[1].text, odd.text);
-        assert_eq!(passages[1].language.as_deref(), Some("markdown"));
-        assert_eq!(passages[1].ordinal, 1);
+        for (at, (stored, put)) in passages.iter().zip([&method, &odd]).enumerate() {
+            assert_eq!((&stored.text, &stored.context, &stored.symbol), (&put.text, &put.context, &put.symbol));
+            assert_eq!((&stored.language, &stored.title, stored.ordinal), (&put.language, &new.title, at as u32));
+            assert_eq!(stored.text_hash, TextHash::of(&put.embedded_text));
+        }
         let embedded: Vec<String> =
             store.unembedded(MODEL, &Filter::default(), 10).unwrap().into_iter().map(|text| text.text).collect();
         assert_eq!(embedded, [method.embedded_text, odd.embedded_text]);
@@ -67,13 +60,16 @@ fn a_document_is_replaced_touched_and_deleted() {
         publish(store);
         assert_eq!(texts(store, &[before[0].passage, after[0].passage]), ["two"]);
 
-        store.apply(&[Change::Touch { document: id, size: 99, modified_ns: 7, stamp: 0 }]).unwrap();
+        let before = store.change_number().unwrap();
+        let applied = store.apply(&[Change::Touch { document: id, size: 99, modified_ns: 7, stamp: 0 }]).unwrap();
+        assert_eq!((applied.touched, applied.seq, store.change_number().unwrap()), (1, before, before));
         let state = store.document("here", "a.md").unwrap().unwrap();
         assert_eq!((state.size, state.modified_ns), (99, 7));
         assert_eq!(store.document_passages("here", "a.md").unwrap()[0].passage, after[0].passage);
 
         let applied = store.apply(&[Change::Delete { document: id }]).unwrap();
         assert_eq!((applied.deleted, applied.passages_deleted), (1, 2));
+        assert!(applied.seq > before && applied.seq == store.change_number().unwrap());
         assert_eq!(store.document("here", "a.md").unwrap(), None);
         assert_eq!(all(store).len(), 1);
         assert_sound_database(store);
@@ -88,8 +84,7 @@ fn a_moved_document_keeps_its_number_and_its_vectors() {
         publish(store);
         let id = id_of(store, "old/a.md");
         let before = store.document_passages("here", "old/a.md").unwrap();
-        let change = Change::Move { document: id, path: "new/a.md".into(), size: 1, modified_ns: 2, stamp: 0 };
-        let applied = store.apply(&[change]).unwrap();
+        let applied = store.apply(&[moved(id, "new/a.md")]).unwrap();
         assert_eq!((applied.moved, applied.deleted), (1, 1));
         publish(store);
 
@@ -108,14 +103,20 @@ fn a_moved_document_keeps_its_number_and_its_vectors() {
 }
 
 #[test]
-fn moving_to_the_same_place_is_a_touch() {
+fn moving_to_the_same_place_is_a_touch_and_two_documents_can_swap_theirs() {
     on_every_store(|store| {
-        put(store, vec![prose("a.md", &["one"])]);
+        put(store, vec![prose("a.md", &["one"]), prose("b.md", &["two"])]);
         let before = store.document_passages("here", "a.md").unwrap();
-        let change =
-            Change::Move { document: id_of(store, "a.md"), path: "a.md".into(), size: 1, modified_ns: 2, stamp: 0 };
-        assert_eq!(store.apply(&[change]).unwrap().touched, 1);
+        let [a, b] = ["a.md", "b.md"].map(|path| id_of(store, path));
+        assert_eq!(store.apply(&[moved(a, "a.md")]).unwrap().touched, 1);
         assert_eq!(store.document_passages("here", "a.md").unwrap()[0].passage, before[0].passage);
+        store.apply(&[moved(a, "c.md"), moved(b, "a.md"), moved(a, "b.md")]).unwrap();
+        let text = |path: &str| store.document_passages("here", path).unwrap()[0].text.clone();
+        assert_eq!(
+            (id_of(store, "a.md"), text("a.md"), id_of(store, "b.md"), text("b.md")),
+            (b, "two".into(), a, "one".into())
+        );
+        assert_sound_database(store);
     });
 }
 
@@ -191,9 +192,7 @@ fn an_overload_above_moves_no_identifier() {
         assert_ne!(ids("a.rs")[0], before[0], "the language is part of it");
 
         put(store, vec![rust(vec![overload("1f"), overload("2e"), overload("2e")])]);
-        let change =
-            Change::Move { document: id_of(store, "a.rs"), path: "b.rs".into(), size: 1, modified_ns: 2, stamp: 0 };
-        store.apply(&[change]).unwrap();
+        store.apply(&[moved(id_of(store, "a.rs"), "b.rs")]).unwrap();
         let moved = ids("b.rs");
         store.apply(&[Change::Delete { document: id_of(store, "b.rs") }]).unwrap();
         put(
@@ -228,8 +227,16 @@ fn a_batch_with_one_bad_change_changes_nothing() {
         backwards.passages[0].start_line = 9;
         let error = store.apply(&[good.clone(), Change::Put(backwards)]).unwrap_err();
         assert!(error.to_string().contains("c.md"), "{error}");
-        let nameless = Change::Put(prose("", &["three"]));
-        assert!(matches!(store.apply(&[good, nameless]), Err(StoreError::Invalid { .. })));
+        let a = id_of(store, "a.md");
+        for path in ["", "a\0b"] {
+            let unnamed = [Change::Put(prose(path, &["three"])), moved(a, path)];
+            for change in unnamed {
+                let refused = store.apply(&[good.clone(), change]);
+                assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{path:?}: {refused:?}");
+            }
+        }
+        let twice = [good, Change::Delete { document: a }, moved(a, "c.md")];
+        assert!(matches!(store.apply(&twice), Err(StoreError::UnknownDocument { .. })));
         assert_eq!(store.documents("here").unwrap().len(), 1);
         assert_eq!(store.summary().unwrap().seq, seq);
     });
@@ -262,14 +269,15 @@ fn vectors_are_held_to_their_model() {
     on_every_store(|store| {
         put(store, vec![prose("a.md", &["one"])]);
         let hash = TextHash::of("one");
-        let error = store.put_vectors(&model(), &[(hash, vec![1.0; 3])]).unwrap_err();
-        assert_eq!(error.to_string(), "model toy: expected vectors of 8 dimensions, received 3");
-        let mut bad = vec![1.0; 8];
-        bad[3] = f32::NAN;
+        let other = ModelKey { dimension: 4, ..model() };
+        let refused = |model: &ModelKey, vector: &[f32]| {
+            store.put_vectors(model, &[(hash, vector.to_vec())]).unwrap_err().to_string()
+        };
+        assert_eq!(refused(&model(), &[1.0; 3]), "model toy: expected vectors of 8 dimensions, received 3");
+        let bad = [1.0, 1.0, 1.0, f32::NAN, 1.0, 1.0, 1.0, 1.0].to_vec();
         assert!(matches!(store.put_vectors(&model(), &[(hash, bad)]), Err(StoreError::NotFinite { .. })));
         embed(store);
-        let mut other = model();
-        other.dimension = 4;
+        assert_eq!(refused(&other, &[1.0; 4]), "model toy: expected vectors of 8 dimensions, received 4");
         assert!(matches!(store.put_vectors(&other, &[]), Err(StoreError::Dimension { expected: 8, received: 4, .. })));
         let stored = store.vectors(MODEL, &[], &all(store)).unwrap().remove(0).unwrap();
         let length: f32 = stored.iter().map(|value| value * value).sum();
@@ -315,6 +323,11 @@ fn properties_are_kept() {
     store.set_property("splitter", "2").unwrap();
     drop(store);
     assert_eq!(open(directory.path()).property("splitter").unwrap().as_deref(), Some("2"));
+}
+
+/// The change that moves a document.
+fn moved(document: DocumentId, path: &str) -> Change {
+    Change::Move { document, path: path.into(), size: 1, modified_ns: 2, stamp: 0 }
 }
 
 /// Asserts that the database is consistent; nothing is published.

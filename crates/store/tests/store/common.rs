@@ -27,11 +27,7 @@ pub fn on_every_store(test: impl Fn(&dyn Store)) {
     let directory = temporary();
     test(&open(directory.path()));
     #[cfg(feature = "postgres")]
-    for create in [
-        crate::postgres::TestDatabase::create,
-        crate::postgres::TestDatabase::partitioned,
-        crate::postgres::TestDatabase::pooled,
-    ] {
+    for create in [crate::postgres::TestDatabase::create, crate::postgres::TestDatabase::pooled] {
         if let Some(database) = create() {
             test(&database.open("here"));
         }

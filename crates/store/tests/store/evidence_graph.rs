@@ -1,8 +1,12 @@
-//! The evidence graph in the store: records and their documents are stored and removed together.
+//! The evidence graph in the store: records and their documents are stored and removed together, and statements see them. What
+//! untrusted statements may do is the same everywhere (`tests/guard`).
+
+use std::cell::RefCell;
+use std::time::Duration;
 
 use tamis_store::{
-    AttributeCondition, Claim, Edge, EvidenceKey, EvidenceRecord, Filter, Fragment, NodeType, Page, Relation, Store,
-    StoreError, Task, Work,
+    AttributeCondition, Change, Claim, Edge, EvidenceKey, EvidenceRecord, Filter, Fragment, NewDocument, NewNamespace,
+    NodeType, Page, Relation, SQL_TABLES, SqlQuery, SqlRows, SqlValue, Store, StoreError, Task, Work,
 };
 
 use crate::common::*;
@@ -32,40 +36,40 @@ fn claim(id: &str, task: &str) -> EvidenceRecord {
     })
 }
 
-fn edge(fragment: &str, relation: Relation, claim: &str) -> EvidenceRecord {
-    EvidenceRecord::Edge(Edge {
-        source_type: NodeType::Fragment,
-        source_id: fragment.into(),
-        target_type: NodeType::Claim,
-        target_id: claim.into(),
-        relation,
-        nli_edge_confidence: None,
-        note: None,
-        created_at: None,
-    })
-}
-
-fn cites(source: (NodeType, &str), target: (NodeType, &str)) -> EvidenceRecord {
-    EvidenceRecord::Edge(Edge {
+fn link(relation: Relation, source: (NodeType, &str), target: (NodeType, &str)) -> Edge {
+    Edge {
         source_type: source.0,
         source_id: source.1.into(),
         target_type: target.0,
         target_id: target.1.into(),
-        relation: Relation::Cites,
+        relation,
+        nli_edge_confidence: None,
+        note: None,
+        created_at: None,
+    }
+}
+
+fn edge(fragment: &str, relation: Relation, claim: &str) -> EvidenceRecord {
+    EvidenceRecord::Edge(link(relation, (NodeType::Fragment, fragment), (NodeType::Claim, claim)))
+}
+
+fn cites(source: (NodeType, &str), target: (NodeType, &str)) -> EvidenceRecord {
+    EvidenceRecord::Edge(Edge {
         nli_edge_confidence: Some(0.25),
         note: Some("in passing".into()),
         created_at: Some("2026-11-01".into()),
+        ..link(Relation::Cites, source, target)
     })
 }
 
 /// The documents of fragments and claims, as an import creates them.
-fn documents(origin: &str, records: &[EvidenceRecord]) -> Vec<tamis_store::Change> {
+fn documents(origin: &str, records: &[EvidenceRecord]) -> Vec<Change> {
     let document = |record: &EvidenceRecord| {
         let (EvidenceRecord::Fragment(Fragment { text, .. }) | EvidenceRecord::Claim(Claim { text, .. })) = record
         else {
             return None;
         };
-        Some(tamis_store::Change::Put(tamis_store::NewDocument {
+        Some(Change::Put(NewDocument {
             origin: Some(origin.into()),
             collection: "evidence".into(),
             ..prose(&record.path()?, &[text.as_str()])
@@ -196,14 +200,8 @@ fn what_is_referred_to_must_be_there_and_else_nothing_is() {
             assert_eq!(store.evidence("here").unwrap(), [], "all or nothing");
             assert_eq!(store.documents("here").unwrap().len(), 0);
         }
-        let backwards = EvidenceRecord::Edge(Edge {
-            source_type: NodeType::Claim,
-            target_type: NodeType::Fragment,
-            ..match edge("c1", Relation::Origin, "f1") {
-                EvidenceRecord::Edge(edge) => edge,
-                _ => unreachable!(),
-            }
-        });
+        let backwards = link(Relation::Origin, (NodeType::Claim, "c1"), (NodeType::Fragment, "f1"));
+        let backwards = EvidenceRecord::Edge(backwards);
         let error = apply(store, ORIGIN, &[graph(), vec![backwards]].concat()).unwrap_err();
         assert!(error.to_string().contains("origin leads from a fragment to a claim"), "{error}");
         let error = store.apply_evidence("here", ORIGIN, &graph(), &[]).unwrap_err();
@@ -237,7 +235,7 @@ fn filters_by_task_follow_the_edges() {
         sound(store);
 
         let claim = store.document("here", "claim:c1").unwrap().unwrap();
-        store.apply(&[tamis_store::Change::Delete { document: claim.document }]).unwrap();
+        store.apply(&[Change::Delete { document: claim.document }]).unwrap();
         assert_eq!(of_task(store, "t1"), ["fragment:f1", "fragment:f2"], "edges go with their claim");
         assert_eq!(store.edges_to("here", NodeType::Claim, "c1").unwrap(), []);
         sound(store);
@@ -329,9 +327,78 @@ fn a_check_finds_what_does_not_agree() {
         apply(store, ORIGIN, &graph()).unwrap();
         store.publish(&mut |_| Ok(())).unwrap();
         // A document of evidence without a record, which only a mistake can create.
-        let stray = tamis_store::NewDocument { collection: "evidence".into(), ..prose("claim:c9", &["It is c9"]) };
+        let stray = NewDocument { collection: "evidence".into(), ..prose("claim:c9", &["It is c9"]) };
         put(store, vec![stray]);
         let problems = store.check().unwrap().problems;
         assert!(problems[0].message.contains("1 documents of evidence are no fragment and no claim"), "{problems:?}");
+    });
+}
+
+/// The rows of a statement, given the most time that it may have, so that a busy machine decides nothing.
+fn ask(store: &dyn Store, namespace: &str, sql: &str) -> SqlRows {
+    let query = SqlQuery { limit: 200, timeout: Duration::from_secs(2), ..SqlQuery::new(sql) };
+    store.query_sql(namespace, &query, &|| false).unwrap_or_else(|error| panic!("{sql}: {error}"))
+}
+
+#[test]
+fn every_store_gives_a_statement_the_same_rows_in_the_same_order() {
+    let first = RefCell::new(None);
+    on_every_store(|store| {
+        let mut records = graph();
+        records.extend((0..18).map(|number| fragment(&format!("g{}", number * 7 % 18), "p2")));
+        apply(store, ORIGIN, &records).unwrap();
+        embed(store);
+        let answers = SQL_TABLES.iter().map(|table| {
+            // Vectors have no order of their own.
+            let order = if table.name == "embeddings" { " ORDER BY 1, 2" } else { "" };
+            let answer = ask(store, "here", &format!("SELECT * FROM {}{order}", table.name));
+            assert!(!answer.rows.is_empty(), "{}", table.name);
+            (answer.columns, answer.rows)
+        });
+        let answers: Vec<_> = answers.collect();
+        let before = first.borrow_mut().get_or_insert_with(|| answers.clone()).clone();
+        assert_eq!(answers, before);
+    });
+}
+
+#[test]
+fn a_statement_sees_each_change_before_it_and_no_other_namespace() {
+    on_every_store(|store| {
+        let count = |from: &str| ask(store, "here", &format!("SELECT count(*) FROM {from}")).rows;
+        let counts = |expected: [i64; 4]| {
+            for (table, expected) in ["tasks", "claims", "edges", "embeddings"].into_iter().zip(expected) {
+                assert_eq!(count(table), [[SqlValue::Integer(expected)]], "{table}");
+            }
+        };
+        counts([0, 0, 0, 0]);
+        apply(store, ORIGIN, &graph()).unwrap();
+        counts([2, 2, 5, 0]);
+        embed(store);
+        counts([2, 2, 5, 5]);
+        let single = "embeddings WHERE length(embedding_blob) = 4 * dimension";
+        assert_eq!(count(single), [[SqlValue::Integer(5)]], "single precision, whatever the store keeps");
+        // Records without a document.
+        let other = Edge {
+            note: Some("new".into()),
+            ..link(Relation::Supports, (NodeType::Fragment, "f1"), (NodeType::Claim, "c1"))
+        };
+        apply(store, ORIGIN, &[task("t3"), EvidenceRecord::Edge(other)]).unwrap();
+        counts([3, 2, 5, 5]);
+        assert_eq!(count("edges WHERE note = 'new'"), [[SqlValue::Integer(1)]]);
+        // Through its document.
+        store.apply(&[Change::Delete { document: id_of(store, "claim:c2") }]).unwrap();
+        assert_eq!(count("claims"), [[SqlValue::Integer(1)]]);
+        store.put_namespace(&NewNamespace { name: "there".into(), ..NewNamespace::default() }).unwrap();
+        store.apply_evidence("there", ORIGIN, &[task("t9")], &[]).unwrap();
+        for namespace in ["her", "here ", "HERE", "here' OR '1'='1", "'", "there", "", "hör\"e", "\\", "%", "$1"] {
+            let found = ask(store, namespace, "SELECT count(*) FROM tasks");
+            assert_eq!(found.rows, [[SqlValue::Integer(i64::from(namespace == "there"))]], "{namespace:?}");
+        }
+        let refused = store.query_sql("here\0", &SqlQuery::new("SELECT 1"), &|| false);
+        assert!(matches!(refused, Err(StoreError::Invalid { .. })), "{refused:?}");
+        store.remove_origin(ORIGIN, &["here".to_owned()]).unwrap();
+        counts([0, 0, 0, 0]);
+        store.remove_namespace("there").unwrap();
+        assert_eq!(ask(store, "there", "SELECT count(*) FROM tasks").rows, [[SqlValue::Integer(0)]]);
     });
 }

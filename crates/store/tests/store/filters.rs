@@ -66,20 +66,23 @@ fn owned(values: &[&str]) -> Vec<String> {
 fn each_part_of_a_filter_restricts() {
     let directory = temporary();
     let store = filled(directory.path());
-    let count = |filter: Filter| passing(&store, &filter).len();
-    assert_eq!(count(Filter::default()), 20);
-    assert_eq!(count(Filter::namespace("here")), 10);
-    assert_eq!(count(Filter { namespaces: owned(&["here", "there"]), ..Filter::default() }), 20);
-    assert_eq!(count(Filter::namespace("nowhere")), 0);
-    assert_eq!(count(Filter { collections: owned(&["code"]), ..Filter::default() }), 6);
-    assert_eq!(count(Filter { languages: owned(&["rust"]), ..Filter::default() }), 5);
-    assert_eq!(count(Filter { languages: owned(&["sql"]), ..Filter::default() }), 2);
-    assert_eq!(count(Filter { kinds: owned(&["function"]), ..Filter::default() }), 10);
-    assert_eq!(count(Filter { roles: owned(&["test"]), ..Filter::namespace("here") }), 5);
     let ids = all(&store);
-    assert_eq!(count(Filter { ids: vec![ids[3], ids[3], ids[5], PassageId(12_345)], ..Filter::default() }), 2);
-    let both = Filter { ids: ids[..4].to_vec(), kinds: owned(&["function"]), ..Filter::namespace("here") };
-    assert_eq!(count(both), 1);
+    let everything = Filter::default;
+    for (expected, filter) in [
+        (20, everything()),
+        (10, Filter::namespace("here")),
+        (20, Filter { namespaces: owned(&["here", "there"]), ..everything() }),
+        (0, Filter::namespace("nowhere")),
+        (6, Filter { collections: owned(&["code"]), ..everything() }),
+        (5, Filter { languages: owned(&["rust"]), ..everything() }),
+        (2, Filter { languages: owned(&["sql"]), ..everything() }),
+        (10, Filter { kinds: owned(&["function"]), ..everything() }),
+        (5, Filter { roles: owned(&["test"]), ..Filter::namespace("here") }),
+        (2, Filter { ids: vec![ids[3], ids[3], ids[5], PassageId(12_345)], ..everything() }),
+        (1, Filter { ids: ids[..4].to_vec(), kinds: owned(&["function"]), ..Filter::namespace("here") }),
+    ] {
+        assert_eq!(passing(&store, &filter).len(), expected, "{filter:?}");
+    }
 }
 
 #[test]
@@ -102,12 +105,16 @@ fn symbols_restrict_by_name() {
             let ids: Vec<PassageId> = passing(store, &filter).into_iter().collect();
             texts(store, &ids)
         };
-        assert_eq!(named(&["open"]), ["needle one"]);
-        assert_eq!(named(&["Store::open"]), ["needle one"]);
-        assert_eq!(named(&["open*"]), ["needle one", "needle two"]);
-        assert_eq!(named(&["MAX", "open_all"]), ["needle two", "needle three"]);
-        assert_eq!(named(&["store::open"]), [""; 0]);
-        assert_eq!(named(&["Store"]), [""; 0]);
+        for (symbols, expected) in [
+            (&["open"][..], &["needle one"][..]),
+            (&["Store::open"], &["needle one"]),
+            (&["open*"], &["needle one", "needle two"]),
+            (&["MAX", "open_all"], &["needle two", "needle three"]),
+            (&["store::open"], &[]),
+            (&["Store"], &[]),
+        ] {
+            assert_eq!(named(symbols), expected, "{symbols:?}");
+        }
     });
 }
 

@@ -7,8 +7,6 @@ mod derived;
 mod embedding;
 #[cfg(feature = "evidence")]
 mod evidence_graph;
-#[cfg(feature = "evidence")]
-mod evidence_sql;
 mod filters;
 mod isolation;
 mod metadata;
@@ -21,12 +19,3 @@ mod random;
 mod replaced;
 mod room;
 mod searching;
-#[cfg(feature = "postgres")]
-#[path = "../sharding/mod.rs"]
-mod sharding;
-#[cfg(feature = "postgres")]
-mod spread;
-#[cfg(feature = "postgres")]
-#[path = "../../src/postgres/sharding/tables.rs"]
-#[expect(dead_code, reason = "the rule needs one of the lists")]
-mod tables;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tamis_store::prelude::*;
 use tamis_store::{
     Attribute, AttributeCondition, Change, EmbeddedStore, Filter, LexicalQuery, NewDocument, NewPassage, PassageId,
+    Store,
 };
 
 use crate::common::*;
@@ -32,16 +33,20 @@ fn issue(number: u32, known: &[(&str, &str)]) -> NewDocument {
     }
 }
 
+fn fill(store: &dyn Store, documents: Vec<NewDocument>) {
+    put(store, documents);
+    embed(store);
+    publish(store);
+}
+
 fn filled(directory: &std::path::Path, documents: Vec<NewDocument>) -> EmbeddedStore {
     let store = open(directory);
-    put(&store, documents);
-    embed(&store);
-    publish(&store);
+    fill(&store, documents);
     store
 }
 
 /// The texts that pass, without the needle that all of them share.
-fn passed(store: &EmbeddedStore, filter: &Filter) -> Vec<String> {
+fn passed(store: &dyn Store, filter: &Filter) -> Vec<String> {
     let ids: Vec<PassageId> = passing(store, filter).into_iter().collect();
     let mut passed: Vec<String> = texts(store, &ids).iter().map(|text| text.replace("needle ", "")).collect();
     passed.sort();
@@ -59,54 +64,60 @@ fn by(authors: &[&str]) -> Filter {
 
 #[test]
 fn of_several_conditions_each_must_hold_and_of_several_values_one() {
-    let directory = temporary();
-    let store = filled(
-        directory.path(),
-        vec![
-            issue(1, &[("state", "open"), ("type", "issue"), ("label", "bug"), ("label", "Windows")]),
-            issue(2, &[("state", "closed"), ("state", "resolved"), ("type", "issue"), ("label", "bug")]),
-            issue(3, &[("state", "closed"), ("state", "unmerged"), ("type", "pull_request")]),
-            prose("guide.md", &["needle guide"]),
-        ],
-    );
-    let bodies = |filter: &Filter| {
-        let passed = passed(&store, filter).into_iter();
-        passed.filter_map(|text| text.strip_prefix("body ").map(str::to_owned)).collect::<Vec<_>>().join(" ")
-    };
-    assert_eq!(bodies(&having(&[("state", &["closed"])])), "2 3");
-    assert_eq!(bodies(&having(&[("state", &["open", "resolved"])])), "1 2");
-    assert_eq!(bodies(&having(&[("label", &["bug"]), ("label", &["windows"])])), "1");
-    assert_eq!(bodies(&having(&[("label", &["bug", "windows"])])), "1 2");
-    assert_eq!(bodies(&having(&[("state", &["closed"]), ("type", &["issue"])])), "2");
-    // An unused value, an unused name, and no value at all.
-    for nothing in [("label", &["bugs"][..]), ("labels", &["bug"]), ("label", &[])] {
-        assert_eq!(passed(&store, &having(&[nothing])), [""; 0], "{nothing:?}");
-    }
-    let code = Filter { collections: vec!["issues".into()], ..having(&[("state", &["open"])]) };
-    assert_eq!(bodies(&code), "1");
-    let path = Filter { path_globs: vec!["issue:2".into()], ..having(&[("state", &["closed"])]) };
-    assert_eq!(bodies(&path), "2");
-    // Combined with conditions on passages.
-    let comments = Filter { authors: vec!["bob".into()], ..having(&[("state", &["closed"])]) };
-    assert_eq!(passed(&store, &comments), ["reply 2", "reply 3"]);
+    on_every_store(|store| {
+        fill(
+            store,
+            vec![
+                issue(1, &[("state", "open"), ("type", "issue"), ("label", "bug"), ("label", "Windows")]),
+                issue(2, &[("state", "closed"), ("state", "resolved"), ("type", "issue"), ("label", "bug")]),
+                issue(3, &[("state", "closed"), ("state", "unmerged"), ("type", "pull_request")]),
+                prose("guide.md", &["needle guide"]),
+            ],
+        );
+        let bodies = |filter: &Filter| {
+            let passed = passed(store, filter).into_iter();
+            passed.filter_map(|text| text.strip_prefix("body ").map(str::to_owned)).collect::<Vec<_>>().join(" ")
+        };
+        for (conditions, expected) in [
+            (&[("state", &["closed"][..])][..], "2 3"),
+            (&[("state", &["open", "resolved"])], "1 2"),
+            (&[("label", &["bug"]), ("label", &["windows"])], "1"),
+            (&[("label", &["bug", "windows"])], "1 2"),
+            (&[("state", &["closed"]), ("type", &["issue"])], "2"),
+            // An unused value, an unused name, and no value at all.
+            (&[("label", &["bugs"])], ""),
+            (&[("labels", &["bug"])], ""),
+            (&[("label", &[])], ""),
+        ] {
+            assert_eq!(bodies(&having(conditions)), expected, "{conditions:?}");
+        }
+        let code = Filter { collections: vec!["issues".into()], ..having(&[("state", &["open"])]) };
+        assert_eq!(bodies(&code), "1");
+        let path = Filter { path_globs: vec!["issue:2".into()], ..having(&[("state", &["closed"])]) };
+        assert_eq!(bodies(&path), "2");
+        // Combined with conditions on passages.
+        let comments = Filter { authors: vec!["bob".into()], ..having(&[("state", &["closed"])]) };
+        assert_eq!(passed(store, &comments), ["reply 2", "reply 3"]);
+    });
 }
 
 #[test]
 fn case_makes_no_difference_in_any_script() {
-    let directory = temporary();
-    let mut german = issue(1, &[("label", "Straße"), ("label", "ПОДДЕРЖКА"), ("label", "問題")]);
-    german.passages[0].author = Some("Jürgen".into());
-    let store = filled(directory.path(), vec![german, issue(2, &[("label", "strasbourg")])]);
-    for label in ["straße", "STRASSE", "strasse", "поддержка", "Поддержка", "問題"] {
-        assert_eq!(passed(&store, &having(&[("label", &[label])])).len(), 2, "{label}");
-    }
-    for label in ["strass", "%", "stra_e", "*"] {
-        assert_eq!(passed(&store, &having(&[("label", &[label])])).len(), 0, "{label}");
-    }
-    assert_eq!(passed(&store, &by(&["JÜRGEN"])), ["body 1"]);
-    assert_eq!(passed(&store, &by(&["alice", "Jürgen"])), ["body 1", "body 2"]);
-    assert_eq!(passed(&store, &by(&["BOB"])), ["reply 1", "reply 2"]);
-    assert_eq!(passed(&store, &by(&["bo"])), [""; 0]);
+    on_every_store(|store| {
+        let mut german = issue(1, &[("label", "Straße"), ("label", "ПОДДЕРЖКА"), ("label", "問題")]);
+        german.passages[0].author = Some("Jürgen".into());
+        fill(store, vec![german, issue(2, &[("label", "strasbourg")])]);
+        for label in ["straße", "STRASSE", "strasse", "поддержка", "Поддержка", "問題"] {
+            assert_eq!(passed(store, &having(&[("label", &[label])])).len(), 2, "{label}");
+        }
+        for label in ["strass", "%", "stra_e", "*"] {
+            assert_eq!(passed(store, &having(&[("label", &[label])])).len(), 0, "{label}");
+        }
+        assert_eq!(passed(store, &by(&["JÜRGEN"])), ["body 1"]);
+        assert_eq!(passed(store, &by(&["alice", "Jürgen"])), ["body 1", "body 2"]);
+        assert_eq!(passed(store, &by(&["BOB"])), ["reply 1", "reply 2"]);
+        assert_eq!(passed(store, &by(&["bo"])), [""; 0]);
+    });
 }
 
 /// Documents whose passages are dated in every possible way.
@@ -130,54 +141,57 @@ fn between(since: Option<i64>, until: Option<i64>) -> Filter {
 
 #[test]
 fn the_date_is_the_passages_own_else_its_documents_else_its_files() {
-    let directory = temporary();
-    let store = filled(directory.path(), dated());
-    let passed = |since, until| passed(&store, &between(since, until)).join(", ");
-    assert_eq!(passed(Some(10), Some(11)), "by itself");
-    assert_eq!(passed(Some(20), Some(21)), "by its document");
-    assert_eq!(passed(Some(30), Some(31)), "by its file");
-    assert_eq!(passed(Some(40), Some(41)), "by its commit");
-    assert_eq!(passed(None, Some(0)), "before 1970");
-    assert_eq!(passed(Some(41), None), "");
-    assert_eq!(passed(Some(20), Some(40)), "by its document, by its file");
-    // From the first moment to before the last; a passage without a date never passes.
-    assert_eq!(passed(Some(-5), Some(10)), "before 1970");
-    assert_eq!(passed(None, None).split(", ").count(), 6);
-    let always = Filter { since_ns: Some(i64::MIN), until_ns: Some(i64::MAX), ..Filter::default() };
-    assert_eq!(passing(&store, &always).len(), 5);
-    // The asker's day begins eight hours later. What has a time is compared with the moment.
-    let hours = DAY / 3;
-    let day = |ids: Vec<tamis_store::PassageId>| Filter {
-        since_ns: Some(20 * DAY + hours),
-        until_ns: Some(21 * DAY + hours),
-        since_day_ns: Some(20 * DAY),
-        until_day_ns: Some(21 * DAY),
-        ids,
-        ..Filter::default()
-    };
-    assert_eq!(self::passed(&store, &day(Vec::new())).join(", "), "by its document");
-    assert_eq!(self::passed(&store, &day(all(&store))).join(", "), "by its document");
-    let turned = between(Some(40), Some(10));
-    assert_eq!(passing(&store, &turned).len(), 0);
-    let ids = Filter { ids: all(&store), ..between(Some(30), None) };
-    assert_eq!(passing(&store, &ids).len(), 2);
+    on_every_store(|store| {
+        fill(store, dated());
+        for (since, until, expected) in [
+            (Some(10), Some(11), "by itself"),
+            (Some(20), Some(21), "by its document"),
+            (Some(30), Some(31), "by its file"),
+            (Some(40), Some(41), "by its commit"),
+            (None, Some(0), "before 1970"),
+            (Some(41), None, ""),
+            (Some(20), Some(40), "by its document, by its file"),
+            // From the first moment to before the last.
+            (Some(-5), Some(10), "before 1970"),
+            (Some(40), Some(10), ""),
+        ] {
+            assert_eq!(passed(store, &between(since, until)).join(", "), expected, "{since:?} {until:?}");
+        }
+        assert_eq!(passing(store, &between(None, None)).len(), 6);
+        let always = Filter { since_ns: Some(i64::MIN), until_ns: Some(i64::MAX), ..Filter::default() };
+        assert_eq!(passing(store, &always).len(), 5, "a passage without a date never passes");
+        // The asker's day begins eight hours later. What has a time is compared with the moment.
+        let hours = DAY / 3;
+        let day = Filter {
+            since_ns: Some(20 * DAY + hours),
+            until_ns: Some(21 * DAY + hours),
+            since_day_ns: Some(20 * DAY),
+            until_day_ns: Some(21 * DAY),
+            ..Filter::default()
+        };
+        for ids in [Vec::new(), all(store)] {
+            assert_eq!(passed(store, &Filter { ids, ..day.clone() }), ["by its document"]);
+        }
+        let ids = Filter { ids: all(store), ..between(Some(30), None) };
+        assert_eq!(passing(store, &ids).len(), 2);
+    });
 }
 
 #[test]
 fn the_newest_date_of_a_namespace_is_a_documents_own_else_a_files() {
-    let directory = temporary();
-    let store = filled(directory.path(), dated());
-    // A file without a date of its own was written later, at 50.
-    let elsewhere = |path: &str, modified: i64| NewDocument {
-        namespace: "there".into(),
-        modified_ns: modified * DAY,
-        ..prose(path, &["needle"])
-    };
-    store.apply(&[Change::Put(elsewhere("c.md", 50)), Change::Put(elsewhere("d.md", 7))]).unwrap();
-    let expected = |there: i64| vec![("here".to_owned(), 40 * DAY), ("there".to_owned(), there * DAY)];
-    assert_eq!(store.newest_dates().unwrap(), expected(50));
-    store.set_dates("there", &[("d.md".into(), 9 * DAY)]).unwrap();
-    assert_eq!(store.newest_dates().unwrap(), expected(9), "a date of its own decides");
+    on_every_store(|store| {
+        // A file without a date of its own was written later, at 50.
+        let elsewhere = |path: &str, modified: i64| NewDocument {
+            namespace: "there".into(),
+            modified_ns: modified * DAY,
+            ..prose(path, &["needle"])
+        };
+        fill(store, [dated(), vec![elsewhere("c.md", 50), elsewhere("d.md", 7)]].concat());
+        let expected = |there: i64| vec![("here".to_owned(), 40 * DAY), ("there".to_owned(), there * DAY)];
+        assert_eq!(store.newest_dates().unwrap(), expected(50));
+        store.set_dates("there", &[("d.md".into(), 9 * DAY)]).unwrap();
+        assert_eq!(store.newest_dates().unwrap(), expected(9), "a date of its own decides");
+    });
 }
 
 #[test]
@@ -199,34 +213,27 @@ fn dates_that_change_alone_are_seen_by_filters_that_were_asked_before() {
     assert_eq!(passed(&store, &late), ["by its commit"]);
 }
 
-fn records(store: &EmbeddedStore, paths: &[&str]) -> Vec<Option<String>> {
-    let ids: Vec<_> = paths.iter().map(|path| id_of(store, path)).collect();
-    store.records(&[], &ids).unwrap()
-}
-
 #[test]
 fn records_and_attributes_come_back_in_the_order_asked_for() {
-    let directory = temporary();
-    let store = filled(
-        directory.path(),
-        vec![
-            issue(1, &[("state", "open"), ("label", "Bug"), ("label", "Bug")]),
-            issue(2, &[]),
-            prose("a.md", &["needle"]),
-        ],
-    );
-    assert_eq!(
-        records(&store, &["a.md", "issue:2", "issue:1"]),
-        [None, Some("{\"number\":2}".into()), Some("{\"number\":1}".into())]
-    );
-    let gone = tamis_store::DocumentId(4_000_000);
-    assert_eq!(store.records(&[], &[gone, id_of(&store, "issue:1")]).unwrap(), [None, Some("{\"number\":1}".into())]);
-    let known = store.attributes(&[], &[id_of(&store, "a.md"), id_of(&store, "issue:1"), gone]).unwrap();
-    // As they were given, each once.
-    assert_eq!(known, [vec![], attributes(&[("label", "Bug"), ("state", "open")]), vec![]]);
-    let body = store.document_passages("here", "issue:1").unwrap().remove(1);
-    assert_eq!((body.author.as_deref(), body.part, body.dated_ns), (Some("bob"), Some(1), None));
-    assert_eq!(store.document("here", "issue:1").unwrap().unwrap().origin.as_deref(), Some("github:owner/repository"));
+    on_every_store(|store| {
+        let labels = [("state", "open"), ("label", "Bug"), ("label", "Bug"), ("label", "a"), ("label", "B")];
+        fill(store, vec![issue(1, &labels), issue(2, &[]), prose("a.md", &["needle"])]);
+        let [first, second, plain] = ["issue:1", "issue:2", "a.md"].map(|path| id_of(store, path));
+        let gone = tamis_store::DocumentId(4_000_000);
+        let record = |number: u32| Some(format!("{{\"number\":{number}}}"));
+        let asked = [gone, plain, second, first, plain];
+        assert_eq!(store.records(&[], &asked).unwrap(), [None, None, record(2), record(1), None]);
+        // In order, each once.
+        let known = attributes(&[("label", "B"), ("label", "Bug"), ("label", "a"), ("state", "open")]);
+        assert_eq!(
+            store.attributes(&[], &[plain, first, gone, first]).unwrap(),
+            [vec![], known.clone(), vec![], known]
+        );
+        let body = store.document_passages("here", "issue:1").unwrap().remove(1);
+        assert_eq!((body.author.as_deref(), body.part, body.dated_ns), (Some("bob"), Some(1), None));
+        let origin = store.document("here", "issue:1").unwrap().unwrap().origin;
+        assert_eq!(origin.as_deref(), Some("github:owner/repository"));
+    });
 }
 
 #[test]
@@ -267,19 +274,10 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
         (store.records(&[], &[second]).unwrap(), store.attributes(&[], &[second]).unwrap()),
         (vec![None], vec![vec![]])
     );
-    assert_eq!(rows(directory.path(), "attributes") + rows(directory.path(), "records"), 0);
-    assert_sound(&store);
-}
-
-#[test]
-fn a_namespace_goes_with_all_that_was_known() {
-    let directory = temporary();
-    let there = NewDocument { namespace: "there".into(), ..issue(1, &[("state", "open")]) };
-    let store = filled(directory.path(), vec![issue(1, &[("state", "open")]), there]);
+    put(&store, vec![NewDocument { namespace: "there".into(), ..issue(1, &[("state", "open")]) }]);
     store.remove_namespace("there").unwrap();
     publish(&store);
-    assert_eq!((rows(directory.path(), "attributes"), rows(directory.path(), "records")), (1, 1));
-    assert_eq!(passing(&store, &having(&[("state", &["open"])])).len(), 2);
+    assert_eq!(rows(directory.path(), "attributes") + rows(directory.path(), "records"), 0);
     assert_sound(&store);
 }
 

@@ -52,8 +52,11 @@ fn a_namespace_goes_with_all_its_documents() {
         );
         embed(store);
         publish(store);
+        let before = store.change_number().unwrap();
         let applied = store.remove_namespace("there").unwrap();
         assert_eq!((applied.deleted, applied.passages_deleted), (2, 3));
+        let removed = store.change_number().unwrap();
+        assert!(removed > before);
         publish(store);
         assert_eq!(found(store, "flour sand"), ["flour"]);
         assert_eq!(store.namespaces().unwrap().len(), 1);
@@ -61,6 +64,31 @@ fn a_namespace_goes_with_all_its_documents() {
         put(store, vec![in_namespace("there", prose("c.md", &["flour again"]))]);
         publish(store);
         assert_eq!(found(store, "flour").len(), 2);
+        assert!(store.change_number().unwrap() > removed);
+        assert_sound(store);
+    });
+}
+
+#[test]
+fn an_origin_goes_where_asked() {
+    on_every_store(|store| {
+        let imported = |namespace: &str, path: &str| {
+            let document = NewDocument { origin: Some("web:x".into()), ..prose(path, &["one"]) };
+            in_namespace(namespace, document)
+        };
+        put(
+            store,
+            vec![imported("here", "1"), imported("here", "2"), imported("there", "1"), prose("own.md", &["two"])],
+        );
+        let namespaces = ["here".to_owned(), "nowhere".to_owned(), "here".to_owned()];
+        let removed = store.remove_origin("web:x", &namespaces).unwrap();
+        assert_eq!((removed.deleted, removed.passages_deleted), (2, 2));
+        let left: Vec<_> = store.documents("here").unwrap().into_iter().map(|left| left.path).collect();
+        assert_eq!((left, store.documents("there").unwrap().len()), (vec!["own.md".to_owned()], 1));
+        let origins: Vec<_> =
+            store.origins().unwrap().into_iter().map(|origin| (origin.name, origin.documents)).collect();
+        assert_eq!(origins, [("web:x".to_owned(), 1)]);
+        publish(store);
         assert_sound(store);
     });
 }

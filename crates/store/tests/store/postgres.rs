@@ -10,27 +10,18 @@ use tamis_store::PostgresStore;
 use tokio_postgres::config::Host;
 use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
 
-use crate::sharding::{self, Proxy};
-
 /// A database that is dropped at the end.
 pub struct TestDatabase {
     server: Config,
     name: String,
-    /// What the store talks to.
-    proxy: Proxy,
-    /// What the proxy talks to, if it is not the server.
+    /// What the store talks to, if it is not the server.
     pooler: Option<Pooler>,
 }
 
 impl TestDatabase {
     /// An empty database; `None` without a server.
     pub fn create() -> Option<TestDatabase> {
-        Some(TestDatabase::with(&server()?, false, None))
-    }
-
-    /// An empty database whose tables will be partitioned where they would be distributed; `None` without a server.
-    pub fn partitioned() -> Option<TestDatabase> {
-        Some(TestDatabase::with(&server()?, true, None))
+        Some(TestDatabase::with(server()?, None))
     }
 
     /// An empty database behind a pooler whose clients share its sessions; `None` without a server or a pooler.
@@ -38,18 +29,13 @@ impl TestDatabase {
     pub fn pooled() -> Option<TestDatabase> {
         let server = server()?;
         let pooler = Pooler::start(&server)?;
-        Some(TestDatabase::with(&server, false, Some(pooler)))
+        Some(TestDatabase::with(server, Some(pooler)))
     }
 
-    fn with(server: &Config, partitioned: bool, pooler: Option<Pooler>) -> TestDatabase {
+    fn with(server: Config, pooler: Option<Pooler>) -> TestDatabase {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("tamis_test_{}_{}", std::process::id(), NUMBER.fetch_add(1, SeqCst));
-        let Some(Host::Tcp(host)) = server.get_hosts().first() else { panic!("TAMIS_TEST_POSTGRES: name a host") };
-        let proxy = match &pooler {
-            Some(pooler) => Proxy::start("127.0.0.1", pooler.port, partitioned),
-            None => Proxy::start(host, server.get_ports().first().copied().unwrap_or(5432), partitioned),
-        };
-        let database = TestDatabase { server: server.clone(), name, proxy, pooler };
+        let database = TestDatabase { server, name, pooler };
         database.server_does(&format!("CREATE DATABASE {}", database.name));
         database
     }
@@ -59,25 +45,16 @@ impl TestDatabase {
         PostgresStore::open(&self.url(), namespace).expect("opened")
     }
 
-    /// Its address, at the proxy.
+    /// Its address.
     pub fn url(&self) -> String {
         let user = self.server.get_user().expect("the address of the test server names a user");
         let password = self.server.get_password().map(String::from_utf8_lossy);
         let password = password.map(|password| format!(":{password}")).unwrap_or_default();
-        format!("postgres://{user}{password}@127.0.0.1:{}/{}", self.proxy.port, self.name)
-    }
-
-    /// The number of partitions of a table that have rows.
-    pub fn partitions_with_rows(&self, table: &str) -> i64 {
-        let mut config = self.server.clone();
-        config.dbname(&self.name);
-        let count = format!("SELECT count(DISTINCT tableoid) FROM tamis.{table}");
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async {
-            let (client, connection) = config.connect(NoTls).await.expect("the server answers");
-            tokio::spawn(connection);
-            client.query_one(&count, &[]).await.expect("counted").get(0)
-        })
+        let (host, port) = match &self.pooler {
+            Some(pooler) => ("127.0.0.1", pooler.port),
+            None => place(&self.server),
+        };
+        format!("postgres://{user}{password}@{host}:{port}/{}", self.name)
     }
 
     /// Runs statements in it, past the store.
@@ -122,6 +99,12 @@ fn server() -> Option<Config> {
     Some(url.parse().expect("an address"))
 }
 
+/// The host and the port of a server.
+fn place(server: &Config) -> (&str, u16) {
+    let Some(Host::Tcp(host)) = server.get_hosts().first() else { panic!("TAMIS_TEST_POSTGRES: name a host") };
+    (host, server.get_ports().first().copied().unwrap_or(5432))
+}
+
 fn does(server: &Config, statements: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
@@ -139,9 +122,6 @@ impl Drop for TestDatabase {
             assert_eq!(self.left_behind(pooler), BTreeSet::new());
         }
         self.server_does(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
-        if !std::thread::panicking() {
-            sharding::check(self.proxy.take());
-        }
     }
 }
 
@@ -166,8 +146,7 @@ impl Pooler {
             eprintln!("not tested behind a pooler: pgbouncer is not installed");
             return None;
         };
-        let Some(Host::Tcp(host)) = server.get_hosts().first() else { panic!("TAMIS_TEST_POSTGRES: name a host") };
-        let (user, to) = (server.get_user().expect("a user"), server.get_ports().first().copied().unwrap_or(5432));
+        let (user, (host, to)) = (server.get_user().expect("a user"), place(server));
         let password = server.get_password().map(|password| format!("password={}", String::from_utf8_lossy(password)));
         let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
         let directory = tempfile::tempdir().expect("a directory");

@@ -1,7 +1,7 @@
 //! The two legs: their hits, order and scores.
 
 use tamis_store::prelude::*;
-use tamis_store::{Change, Filter, LexicalQuery, PassageId, StoreError, TextHash};
+use tamis_store::{Change, Filter, LexicalQuery, Nearest, PassageId, StoreError, TextHash};
 
 use crate::common::*;
 
@@ -181,14 +181,19 @@ fn a_query_vector_is_held_to_its_model() {
         assert_eq!(store.nearest(MODEL, &[1.0; 8], &Filter::default(), 5).unwrap().hits, [], "no model yet");
         let one = TextHash::of("one");
         store.put_vectors(&model(), &[(one, vector_of(one))]).unwrap();
+        assert_eq!(store.nearest("unknown", &[1.0], &Filter::default(), 3).unwrap(), Nearest::default());
         assert!(matches!(
             store.nearest(MODEL, &[1.0; 3], &Filter::default(), 5),
             Err(StoreError::Dimension { expected: 8, received: 3, .. })
         ));
-        assert!(matches!(
-            store.similarities(MODEL, &[f32::INFINITY; 8], &Filter::default(), &all(store)),
-            Err(StoreError::NotFinite { .. })
-        ));
+        let infinite = [f32::INFINITY; 8];
+        for refused in [
+            store.nearest(MODEL, &infinite, &Filter::default(), 3).map(drop),
+            store.similarities(MODEL, &infinite, &Filter::default(), &all(store)).map(drop),
+        ] {
+            let error = refused.unwrap_err();
+            assert!(matches!(error, StoreError::NotFinite { .. }), "{error}");
+        }
         let similarities = store.similarities(MODEL, &vector_of(one), &Filter::default(), &all(store)).unwrap();
         assert!((similarities[0].unwrap() - 1.0).abs() < 1e-6);
         assert_eq!(similarities[1], None, "it has no vector");

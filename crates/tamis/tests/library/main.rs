@@ -40,10 +40,3 @@ mod troubleshoot;
 #[allow(dead_code)]
 #[path = "../../../store/tests/store/postgres.rs"]
 mod postgres;
-#[cfg(feature = "postgres")]
-#[path = "../../../store/tests/sharding/mod.rs"]
-mod sharding;
-#[cfg(feature = "postgres")]
-#[allow(dead_code)]
-#[path = "../../../store/src/postgres/sharding/tables.rs"]
-mod tables;

@@ -191,6 +191,12 @@ mod tests {
         JudgedPool { normalized_scores: scores.to_vec(), relevant, ..JudgedPool::default() }
     }
 
+    /// Eight passages, of which the first ones are relevant.
+    fn first_of_eight(relevant: usize) -> JudgedPool {
+        let relevant: Vec<bool> = (0..8).map(|rank| rank < relevant).collect();
+        pool(&[1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3], &relevant)
+    }
+
     #[test]
     fn without_judgements_nothing_changes() {
         let prior = Relevance::default();
@@ -203,9 +209,7 @@ mod tests {
 
     #[test]
     fn the_level_moves_to_where_the_judgements_put_it_and_further_with_more_of_them() {
-        let scores = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
-        let lax = pool(&scores, &[true, true, true, true, true, true, false, false]);
-        let strict = pool(&scores, &[true, false, false, false, false, false, false, false]);
+        let (lax, strict) = (first_of_eight(6), first_of_eight(1));
         let prior = Relevance::default();
         let level = |judged: &JudgedPool, queries: usize| prior.fit(&vec![judged.clone(); queries]).level;
         assert!(level(&lax, 20) < 0.56 && level(&strict, 20) > 0.88, "{} {}", level(&lax, 20), level(&strict, 20));
@@ -217,9 +221,7 @@ mod tests {
 
     #[test]
     fn judgements_that_contradict_each_other_move_nothing() {
-        let scores = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
-        let lax = pool(&scores, &[true, true, true, true, true, true, false, false]);
-        let strict = pool(&scores, &[true, false, false, false, false, false, false, false]);
+        let (lax, strict) = (first_of_eight(6), first_of_eight(1));
         let prior = Relevance::default();
         let fitted = prior.fit(&[lax.clone(), strict.clone(), lax, strict]);
         assert!((fitted.level - prior.level).abs() < 0.1, "{fitted:?}");
@@ -227,8 +229,7 @@ mod tests {
 
     #[test]
     fn judgements_count_by_their_weight() {
-        let scores = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
-        let lax = pool(&scores, &[true, true, true, true, true, true, false, false]);
+        let lax = first_of_eight(6);
         let weighted = |weight| vec![JudgedPool { weight, ..lax.clone() }; 10];
         let prior = Relevance::default();
         let level = |weight| prior.fit(&weighted(weight)).level;

@@ -304,30 +304,3 @@ pub fn explain(keep: usize, probabilities: &[f64], aim: Aim) -> String {
         .to_string(),
     }
 }
-
-#[cfg(test)]
-mod reason_tests {
-    use super::*;
-
-    fn reason(keep: usize, next: &[f64], aim: Aim) -> String {
-        explain(keep, &[&vec![0.8; keep][..], next].concat(), aim)
-    }
-
-    #[test]
-    fn the_reason_says_what_ended_the_list() {
-        for (keep, next, aim, expected) in [
-            (4, &[0.2][..], Aim::BestF, "the next is much less likely"),
-            (4, &[0.6], Aim::BestF, "the next is less likely"),
-            (1, &[0.8], Aim::BestF, "the next is no more likely, and adding more would lower precision"),
-            (4, &[], Aim::BestF, "nothing else was found"),
-            (4, &[0.4], Aim::Budget(4000), "more would exceed the budget of 4,000 tokens"),
-            (4, &[0.4], Aim::Precision(0.6), "more would fall below a precision of 60%"),
-            (4, &[0.4], Aim::Recall(0.9), "all 4 probably include 90% of what is relevant"),
-            (4, &[], Aim::RecallMissed(0.9), "even all 4 may include less than 90% of what is relevant"),
-            (0, &[0.4], Aim::BestF, "nothing close enough"),
-            (0, &[0.4], Aim::Precision(0.8), "nothing is likely enough for a precision of 80%"),
-        ] {
-            assert_eq!(reason(keep, next, aim), expected);
-        }
-    }
-}

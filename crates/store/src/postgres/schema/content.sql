@@ -3,6 +3,11 @@
 -- Every table that grows has the namespace as the first column of its key, so that all of them can be distributed by it and joined
 -- within one shard. The others are small and the same everywhere.
 --
+-- Statements keep three rules, so that nodes can answer them: each names the namespaces of every table that grows, as a value or by
+-- joining it to one that does; such tables are joined by their namespaces; and a subquery on one refers to no query around it that
+-- has none. A few name no namespaces, and every node answers for its shards: rows by their numbers, vectors of a text that is known
+-- elsewhere, and lists and counts of everything.
+--
 -- No foreign key ties passages, words and attributes to their documents. All are written and deleted together, and `check` counts
 -- strays; a key would be looked up for every row, which took longer than writing it.
 

@@ -1,15 +1,15 @@
 //! A store in a database of its own for each test, and the same generated documents in a store of each kind.
 
+mod changes;
+mod connection;
+mod legs;
+
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tokio_postgres::Config;
-use tokio_postgres::config::Host;
-
+use super::PostgresStore;
 use super::connection::Connections;
-use super::statements::Proxy;
-use super::{PostgresStore, statements};
 use crate::connection::Access;
 use crate::embedded::EmbeddedStore;
 use crate::filter::{AttributeCondition, Filter};
@@ -30,10 +30,6 @@ pub(crate) struct TestStore {
     store: Option<PostgresStore>,
     server: String,
     database: String,
-    /// What the store talks to.
-    proxy: Proxy,
-    /// True if all its statements are the store's own.
-    is_checked: bool,
 }
 
 /// An empty store, or `None` after saying why the test is skipped.
@@ -46,33 +42,14 @@ pub(crate) fn store() -> Option<TestStore> {
     // A process that was killed leaves its databases, and another one may get its number.
     run(&server, &format!("DROP DATABASE IF EXISTS {database} WITH (FORCE)"));
     run(&server, &format!("CREATE DATABASE {database}"));
-    let config: Config = server.parse().expect("the address of the test server can be read");
-    let Some(Host::Tcp(host)) = config.get_hosts().first() else { panic!("{SERVER}: name a host") };
-    let proxy = Proxy::start(host, config.get_ports().first().copied().unwrap_or(5432), false);
-    let mut test = TestStore { store: None, server, database, proxy, is_checked: true };
+    let mut test = TestStore { store: None, server, database };
     test.store = Some(test.another());
     Some(test)
 }
 
 impl TestStore {
-    /// The same store, for a test that has it run statements of others, which need not keep the rule of distributed tables.
-    pub fn with_statements_of_others(self) -> TestStore {
-        let mut store = self;
-        store.is_checked = false;
-        store
-    }
-
-    /// The address of the store's database, at the proxy.
-    pub fn url(&self) -> String {
-        let config: Config = self.server.parse().expect("the address of the test server can be read");
-        let user = config.get_user().expect("the address of the test server names a user");
-        let password = config.get_password().map(String::from_utf8_lossy);
-        let password = password.map(|password| format!(":{password}")).unwrap_or_default();
-        format!("postgres://{user}{password}@127.0.0.1:{}/{}", self.proxy.port, self.database)
-    }
-
     /// The address of the store's database.
-    fn direct_url(&self) -> String {
+    pub fn url(&self) -> String {
         let (address, parameters) = match self.server.split_once('?') {
             Some((address, parameters)) => (address, format!("?{parameters}")),
             None => (self.server.as_str(), String::new()),
@@ -99,7 +76,22 @@ impl TestStore {
 
     /// Runs statements on the database, past the store.
     pub fn execute(&self, statements: &str) {
-        run(&self.direct_url(), statements);
+        run(&self.url(), statements);
+    }
+
+    /// The first column of what a statement finds, read past the store.
+    pub fn rows(&self, statement: &str) -> Vec<String> {
+        self.connections
+            .wait(async {
+                let connection = self.connections.session_of_its_own().await?;
+                Ok(connection.query(statement, &[]).await?.iter().map(|row| row.get(0)).collect())
+            })
+            .unwrap()
+    }
+
+    /// The number of rows of a table, also under a condition.
+    pub fn count(&self, from: &str) -> u64 {
+        self.rows(&format!("SELECT count(*)::text FROM {from}"))[0].parse().unwrap()
     }
 }
 
@@ -121,9 +113,6 @@ impl Drop for TestStore {
     fn drop(&mut self) {
         self.store = None;
         run(&self.server, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.database));
-        if self.is_checked && !std::thread::panicking() {
-            statements::check(self.proxy.take());
-        }
     }
 }
 
@@ -134,6 +123,17 @@ fn run(url: &str, statements: &str) {
     if !std::thread::panicking() {
         done.expect("the test server runs a statement");
     }
+}
+
+/// The change that puts a document of these texts.
+pub(crate) fn put_in(namespace: &str, path: &str, texts: &[impl AsRef<str>]) -> Change {
+    let passages = texts.iter().map(|text| NewPassage::new("paragraph", 1..=1, text.as_ref(), TextForm::Prose));
+    Change::Put(NewDocument { passages: passages.collect(), ..NewDocument::new(namespace, "docs", path) })
+}
+
+/// The same in the tree of the tests.
+pub(crate) fn put(path: &str, texts: &[&str]) -> Change {
+    put_in("here", path, texts)
 }
 
 /// All documents and passages, with numbers that count from 0 in their order.

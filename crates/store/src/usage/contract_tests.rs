@@ -31,34 +31,28 @@ pub(crate) trait TestLog {
 /// Makes a test of each function, which `$run` calls with a log.
 macro_rules! contract {
     ($run:path) => {
-        $crate::usage::contract::contract! { $run;
+        $crate::usage::contract_tests::contract! { $run;
             a_search_comes_back_as_it_was_recorded_also_to_another_process
             any_text_and_figure_comes_back
-            judging_nothing_is_no_judgement
             the_last_word_on_a_passage_counts_and_the_earlier_stay
             what_was_said_of_a_passage_can_be_taken_back_for_its_question
             the_oldest_without_a_judgement_go_and_judged_ones_stay
             recording_keeps_the_log_at_its_size
             what_cannot_be_a_search_is_refused
-            damaged_evidence_is_an_error_and_not_a_panic
             threads_share_one_log
-            a_scoring_key_of_no_known_form_is_damage_and_names_itself
             judgements_are_those_of_a_simple_model
             the_judged_searches_of_one_query_are_found_by_its_hash_and_namespace
             only_what_was_shown_to_the_same_caller_counts_as_opened
             the_latest_search_that_showed_it_is_credited
             an_answer_that_was_shown_in_part_counts_by_that_part
             openings_go_with_their_search_and_with_the_telemetry
-            what_was_shown_twice_is_opened_once_in_the_order_shown
             a_search_looked_for_too_far_back_is_not_credited
-            trap_a_query_that_found_nothing_is_recorded_like_any_other
-            a_search_and_its_quality_are_recorded_together_or_not_at_all
+            a_query_is_recorded_with_its_search_or_not_at_all_also_if_it_found_nothing
+            a_damaged_search_is_an_error_that_names_the_damage
             a_period_holds_its_beginning_and_not_its_end_and_the_last_ones_come
-            searches_of_a_period_are_named_in_their_order
             numbers_that_are_none_are_left_out
             the_oldest_rows_go
             purging_deletes_what_nobody_judged_and_says_how_much
-            what_is_recorded_of_a_query_comes_back_also_to_another_process
             any_row_comes_back
         }
     };
@@ -66,7 +60,7 @@ macro_rules! contract {
         $(
             #[test]
             fn $name() {
-                $run(&$crate::usage::contract::$name);
+                $run(&$crate::usage::contract_tests::$name);
             }
         )*
     };
@@ -122,17 +116,6 @@ pub fn any_text_and_figure_comes_back(test: &dyn TestLog) {
     assert_eq!(judged.iter().map(|one| one.in_pool).collect::<Vec<_>>(), [true, false]);
     assert_eq!(log.judgements("aaaa").unwrap(), judged);
     assert_eq!(log.judged().unwrap()[0].judgements, judged);
-}
-
-pub fn judging_nothing_is_no_judgement(test: &dyn TestLog) {
-    let log = test.log();
-    at_last(|| log.record(&search("aaaa", &["p"])));
-    assert_eq!(log.judge("aaaa", &[], 1).unwrap(), Some(vec![]));
-    let twice = [("p", true), ("p", false)];
-    assert!(log.judged().unwrap().is_empty());
-    assert_eq!(log.judge("aaaa", &twice, 1).unwrap().unwrap().len(), 2);
-    assert_eq!(log.judgements("aaaa").unwrap().len(), 1);
-    assert!(!log.judgements("aaaa").unwrap()[0].relevant, "the last one counts");
 }
 
 pub fn the_judged_searches_of_one_query_are_found_by_its_hash_and_namespace(test: &dyn TestLog) {
@@ -202,8 +185,12 @@ pub fn the_last_word_on_a_passage_counts_and_the_earlier_stay(test: &dyn TestLog
     at_last(|| log.record(&search("aaaa", &["p1", "p2"])));
     at_last(|| log.record(&search("bbbb", &["p1"])));
     assert_eq!(log.judge("zzzz", &[("p1", true)], 1).unwrap(), None);
-    let taken = log.judge("aaaa", &[("p1", true), ("elsewhere", true)], 1).unwrap().unwrap();
-    assert_eq!(taken.iter().map(|judgement| judgement.in_pool).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(log.judge("aaaa", &[], 1).unwrap(), Some(vec![]));
+    assert_eq!(log.judged().unwrap(), [], "judging nothing is no judgement");
+    let twice = [("p1", false), ("p1", true), ("elsewhere", true)];
+    let taken = log.judge("aaaa", &twice, 1).unwrap().unwrap();
+    assert_eq!(taken.iter().map(|judgement| judgement.in_pool).collect::<Vec<_>>(), [true, true, false]);
+    assert!(log.judgements("aaaa").unwrap().iter().all(|one| one.relevant), "the last one counts");
     log.judge("aaaa", &[("p1", false), ("p2", false)], 2).unwrap();
     let judged = log.judged().unwrap();
     assert_eq!(judged.len(), 1);
@@ -212,7 +199,7 @@ pub fn the_last_word_on_a_passage_counts_and_the_earlier_stay(test: &dyn TestLog
     assert_eq!(said, [("elsewhere", true, 1), ("p1", false, 2), ("p2", false, 2)]);
     assert_eq!(log.judgements("aaaa").unwrap(), judged[0].judgements);
     assert_eq!(log.judgements("zzzz").unwrap(), []);
-    assert_eq!(log.label_version().unwrap().judgements.0, 4);
+    assert_eq!(log.label_version().unwrap().judgements.0, 5);
     let summary = &log.recent(9).unwrap()[1];
     assert_eq!((summary.id.as_str(), summary.relevant, summary.not_relevant), ("aaaa", 1, 2));
     assert!(log.forget("aaaa").unwrap() && !log.forget("aaaa").unwrap());
@@ -282,11 +269,19 @@ pub fn what_cannot_be_a_search_is_refused(test: &dyn TestLog) {
     assert_eq!(log.recent(9).unwrap().len(), 1);
 }
 
-pub fn damaged_evidence_is_an_error_and_not_a_panic(test: &dyn TestLog) {
+pub fn a_damaged_search_is_an_error_that_names_the_damage(test: &dyn TestLog) {
     let log = test.log();
-    at_last(|| log.record(&search("aaaa", &["p", "q"])));
-    test.run("UPDATE usage_searches SET evidence = x'1f00'", "UPDATE usage_searches SET evidence = '\\x1f00'");
-    assert!(log.search("aaaa").unwrap_err().to_string().contains("does not match the candidates"));
+    for (id, sqlite, postgres, said) in [
+        ("aaaa", "evidence = x'1f00'", "evidence = '\\x1f00'", "does not match the candidates"),
+        ("bbbb", "scoring = 'convex 0.5'", "scoring = 'convex 0.5'", "\"convex 0.5\" is not a scoring key"),
+    ] {
+        at_last(|| log.record(&search(id, &["p", "q"])));
+        let [sqlite, postgres] =
+            [sqlite, postgres].map(|set| format!("UPDATE usage_searches SET {set} WHERE id = '{id}'"));
+        test.run(&sqlite, &postgres);
+        let error = log.search(id).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
 }
 
 pub fn threads_share_one_log(test: &dyn TestLog) {
@@ -301,13 +296,6 @@ pub fn threads_share_one_log(test: &dyn TestLog) {
         }
     });
     assert_eq!(log.recent(1000).unwrap().len(), 80);
-}
-
-pub fn a_scoring_key_of_no_known_form_is_damage_and_names_itself(test: &dyn TestLog) {
-    let log = test.log();
-    at_last(|| log.record(&search("aaaa", &["p"])));
-    test.run("UPDATE usage_searches SET scoring = 'convex 0.5'", "UPDATE usage_searches SET scoring = 'convex 0.5'");
-    assert!(log.search("aaaa").unwrap_err().to_string().contains("\"convex 0.5\" is not a scoring key"));
 }
 
 pub fn judgements_are_those_of_a_simple_model(test: &dyn TestLog) {
@@ -394,14 +382,23 @@ pub fn the_latest_search_that_showed_it_is_credited(test: &dyn TestLog) {
 
 pub fn an_answer_that_was_shown_in_part_counts_by_that_part(test: &dyn TestLog) {
     let log = test.log();
+    let positions = |id: &str| log.search(id).unwrap().unwrap().shown;
     at_last(|| log.record(&shown("aaaa", "one", &[2, 0, 1])));
     log.narrow_shown("aaaa", &["p0", "p2", "p3"]).unwrap();
-    assert_eq!(log.search("aaaa").unwrap().unwrap().shown, Some(vec![2, 0]));
+    assert_eq!(positions("aaaa"), Some(vec![2, 0]));
     assert_eq!(log.record_opened(&opening("one", &["p1", "p3"], 0)).unwrap(), 0);
     log.narrow_shown("zzzz", &["p0"]).unwrap();
     at_last(|| log.record(&RecordedSearch { shown: None, ..shown("bbbb", "one", &[]) }));
     log.narrow_shown("bbbb", &["p0"]).unwrap();
-    assert_eq!(log.search("bbbb").unwrap().unwrap().shown, None);
+    assert_eq!(positions("bbbb"), None);
+    // What was shown twice is opened once, in the order shown.
+    at_last(|| log.record(&shown("cccc", "two", &[3, 0, 3, 9])));
+    assert_eq!(log.record_opened(&opening("two", &["p0", "p3", "p3"], 0)).unwrap(), 2);
+    assert_eq!(opened(log), [("cccc".to_owned(), vec!["p3".to_owned(), "p0".to_owned()])]);
+    log.narrow_shown("cccc", &["p3"]).unwrap();
+    assert_eq!(positions("cccc"), Some(vec![3, 3]));
+    log.narrow_shown("cccc", &[]).unwrap();
+    assert_eq!(positions("cccc"), Some(vec![]));
 }
 
 pub fn openings_go_with_their_search_and_with_the_telemetry(test: &dyn TestLog) {
@@ -420,17 +417,6 @@ pub fn openings_go_with_their_search_and_with_the_telemetry(test: &dyn TestLog) 
     log.purge_telemetry(false).unwrap();
     assert_eq!(opened(log), []);
     assert_eq!(log.judged().unwrap().len(), 1);
-}
-
-pub fn what_was_shown_twice_is_opened_once_in_the_order_shown(test: &dyn TestLog) {
-    let log = test.log();
-    at_last(|| log.record(&shown("aaaa", "one", &[3, 0, 3, 9])));
-    assert_eq!(log.record_opened(&opening("one", &["p0", "p3", "p3"], 0)).unwrap(), 2);
-    assert_eq!(opened(log), [("aaaa".to_owned(), vec!["p3".to_owned(), "p0".to_owned()])]);
-    log.narrow_shown("aaaa", &["p3"]).unwrap();
-    assert_eq!(log.search("aaaa").unwrap().unwrap().shown, Some(vec![3, 3]));
-    log.narrow_shown("aaaa", &[]).unwrap();
-    assert_eq!(log.search("aaaa").unwrap().unwrap().shown, Some(vec![]));
 }
 
 pub fn a_search_looked_for_too_far_back_is_not_credited(test: &dyn TestLog) {
@@ -494,38 +480,32 @@ pub(crate) fn times(found: &[QueryQuality]) -> Vec<i64> {
     found.iter().map(|quality| quality.at_ms).collect()
 }
 
-pub fn trap_a_query_that_found_nothing_is_recorded_like_any_other(test: &dyn TestLog) {
+pub fn a_query_is_recorded_with_its_search_or_not_at_all_also_if_it_found_nothing(test: &dyn TestLog) {
     let log = test.log();
-    at_last(|| log.record_query(&search("aaaa", &[]), Some(&empty(10))));
-    assert_eq!(log.quality(None, None, 9).unwrap(), [empty(10)]);
-}
-
-pub fn a_search_and_its_quality_are_recorded_together_or_not_at_all(test: &dyn TestLog) {
-    let log = test.log();
-    at_last(|| log.record_query(&search("aaaa", &["p"]), Some(&quality(1))));
-    assert!(log.record_query(&search("aaaa", &["p"]), Some(&quality(2))).is_err(), "the identifier is taken");
-    assert_eq!(times(&log.quality(None, None, 9).unwrap()), [1]);
+    at_last(|| log.record_query(&search("aaaa", &[]), Some(&empty(1))));
+    at_last(|| log.record_query(&search("bbbb", &["p"]), Some(&quality(2))));
+    assert!(log.record_query(&search("bbbb", &["p"]), Some(&quality(3))).is_err(), "the identifier is taken");
+    let look = |log: &dyn UsageLog| assert_eq!(log.quality(None, None, 9).unwrap(), [empty(1), quality(2)]);
+    look(log);
+    test.look_from_elsewhere(&look);
 }
 
 pub fn a_period_holds_its_beginning_and_not_its_end_and_the_last_ones_come(test: &dyn TestLog) {
     let log = test.log();
     for at in [30, 10, 20, 40] {
-        at_last(|| log.record_query(&search(&at.to_string(), &[]), Some(&empty(at))));
+        let recorded = RecordedSearch { at_ms: at, ..search(&format!("s{at}"), &[]) };
+        at_last(|| log.record_query(&recorded, Some(&empty(at))));
     }
-    let found = |since, until, limit| times(&log.quality(since, until, limit).unwrap());
-    assert_eq!(found(None, None, 9), [10, 20, 30, 40]);
-    assert_eq!(found(Some(20), Some(40), 9), [20, 30]);
-    assert_eq!(found(None, None, 2), [30, 40]);
-    assert_eq!(found(Some(41), None, 9), [0; 0]);
-}
-
-pub fn searches_of_a_period_are_named_in_their_order(test: &dyn TestLog) {
-    let log = test.log();
-    for at in 1..=4 {
-        at_last(|| log.record(&RecordedSearch { at_ms: at, ..search(&format!("s{at}"), &["p"]) }));
+    // Rows come by their times, searches in the order in which they were recorded.
+    for (since, until, limit, rows, ids) in [
+        (None, None, 9, &[10, 20, 30, 40][..], &["s30", "s10", "s20", "s40"][..]),
+        (Some(20), Some(40), 9, &[20, 30], &["s30", "s20"]),
+        (None, None, 2, &[30, 40], &["s20", "s40"]),
+        (Some(41), None, 9, &[], &[]),
+    ] {
+        assert_eq!(times(&log.quality(since, until, limit).unwrap()), rows, "{since:?} {until:?}");
+        assert_eq!(log.search_ids(since, until, limit).unwrap(), ids, "{since:?} {until:?}");
     }
-    assert_eq!(log.search_ids(Some(2), Some(4), 9).unwrap(), ["s2", "s3"]);
-    assert_eq!(log.search_ids(None, None, 2).unwrap(), ["s3", "s4"]);
 }
 
 pub fn numbers_that_are_none_are_left_out(test: &dyn TestLog) {
@@ -575,13 +555,6 @@ pub fn purging_deletes_what_nobody_judged_and_says_how_much(test: &dyn TestLog) 
     let purged = log.purge_telemetry(true).unwrap();
     assert_eq!(purged, Purged { queries: 0, searches: 1, judgements: 2, judged_kept: 0 });
     assert!(log.label_version().unwrap().is_empty());
-}
-
-pub fn what_is_recorded_of_a_query_comes_back_also_to_another_process(test: &dyn TestLog) {
-    at_last(|| test.log().record_query(&search("aaaa", &["p"]), Some(&quality(10))));
-    let look = |log: &dyn UsageLog| assert_eq!(log.quality(None, None, 9).unwrap(), [quality(10)]);
-    look(test.log());
-    test.look_from_elsewhere(&look);
 }
 
 pub fn any_row_comes_back(test: &dyn TestLog) {

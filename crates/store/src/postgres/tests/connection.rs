@@ -4,23 +4,23 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use super::connection::Connections;
-use super::error::Failure;
-use super::testing::{TestStore, store};
-use super::{PostgresStore, testing};
+use super::{TestStore, put, store};
 use crate::error::StoreError;
 use crate::filter::Filter;
-use crate::record::{Change, ModelKey, NewDocument, NewNamespace, NewPassage, TextForm, TextHash};
+use crate::postgres::PostgresStore;
+use crate::postgres::connection::Connections;
+use crate::postgres::error::Failure;
+use crate::record::{ModelKey, NewNamespace, TextHash};
 use crate::store::{Changes, Maintenance, Properties, Serving, SharedSession, SharedSessions, VectorLeg};
 
 /// A user of a test's database who may have one connection; removed at the end.
 struct Limited<'t> {
-    test: &'t testing::TestStore,
+    test: &'t TestStore,
     name: String,
 }
 
 impl Limited<'_> {
-    fn of(test: &testing::TestStore) -> Limited<'_> {
+    fn of(test: &TestStore) -> Limited<'_> {
         let url = test.url();
         let (_, database) = url.rsplit_once('/').unwrap();
         let name = format!("{}_limited", database.split('?').next().unwrap());
@@ -47,7 +47,7 @@ impl Drop for Limited<'_> {
 
 #[test]
 fn a_full_server_is_waited_for_and_then_named_with_the_way_out() {
-    let Some(test) = testing::store() else { return };
+    let Some(test) = store() else { return };
     let limited = Limited::of(&test);
     let holder = Connections::new(&limited.url()).unwrap();
     let held = holder.wait(holder.lasting()).unwrap();
@@ -70,26 +70,16 @@ fn a_full_server_is_waited_for_and_then_named_with_the_way_out() {
 
 #[test]
 fn connections_that_nobody_needs_are_given_back() {
-    let Some(test) = testing::store() else { return };
+    let Some(test) = store() else { return };
     let other = test.another();
-    let open = || -> i64 {
-        let count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()";
-        let count = async { Ok(test.connections.session_of_its_own().await?.query_one(count, &[]).await?.get(0)) };
-        test.connections.wait(count).unwrap()
-    };
+    let open = || test.count("pg_stat_activity WHERE datname = current_database()");
     let before = open();
-    other
-        .connections
-        .wait(async {
-            let connections = [
-                other.connections.session_of_its_own().await?,
-                other.connections.session_of_its_own().await?,
-                other.connections.session_of_its_own().await?,
-            ];
-            drop(connections);
-            Ok(())
-        })
-        .unwrap();
+    let connections = &other.connections;
+    let several = connections.wait(async {
+        let own = || connections.session_of_its_own();
+        Ok([own().await?, own().await?, own().await?])
+    });
+    drop(several.unwrap());
     assert!(open() > before);
     let started = Instant::now();
     while open() > before {
@@ -102,7 +92,7 @@ fn connections_that_nobody_needs_are_given_back() {
 
 #[test]
 fn settings_of_the_address_override_ours() {
-    let Some(test) = testing::store() else { return };
+    let Some(test) = store() else { return };
     let separator = if test.url().contains('?') { '&' } else { '?' };
     let url = format!("{}{separator}options=-c%20statement_timeout%3D7s", test.url());
     let shown = |url: &str| {
@@ -121,17 +111,13 @@ fn settings_of_the_address_override_ours() {
 
 #[test]
 fn extensions_may_live_in_a_schema_of_their_own() {
-    let Some(test) = testing::store() else { return };
+    let Some(test) = store() else { return };
     test.execute("DROP SCHEMA tamis CASCADE; DROP EXTENSION vector CASCADE; CREATE SCHEMA \"ex-t\"");
     test.execute("CREATE EXTENSION vector SCHEMA \"ex-t\"");
     let store = PostgresStore::open(&test.url(), "here").unwrap();
-    let passage = NewPassage::new("paragraph", 1..=1, "one", TextForm::Prose);
-    let text = TextHash::of("one");
-    store
-        .apply(&[Change::Put(NewDocument { passages: vec![passage], ..NewDocument::new("here", "docs", "a.md") })])
-        .unwrap();
+    store.apply(&[put("a.md", &["one"])]).unwrap();
     let model = ModelKey { id: "toy".into(), dimension: 2 };
-    assert_eq!(store.put_vectors(&model, &[(text, vec![1.0, 0.0])]).unwrap(), 1);
+    assert_eq!(store.put_vectors(&model, &[(TextHash::of("one"), vec![1.0, 0.0])]).unwrap(), 1);
     // Under the role of searches.
     let nearest = store.nearest("toy", &[1.0, 0.0], &Filter::namespace("here"), 5).unwrap();
     assert_eq!(nearest.hits.len(), 1);
@@ -140,7 +126,7 @@ fn extensions_may_live_in_a_schema_of_their_own() {
 
 #[test]
 fn a_database_without_a_place_for_the_tables_is_refused_with_the_way_out() {
-    let Some(test) = testing::store() else { return };
+    let Some(test) = store() else { return };
     for (makes, said) in
         [("CREATE TABLE tamis.orders(id integer)", "orders"), ("CREATE TABLE tamis.meta(version integer)", "meta")]
     {
@@ -151,8 +137,7 @@ fn a_database_without_a_place_for_the_tables_is_refused_with_the_way_out() {
     // A table of that name elsewhere is nobody's business.
     test.execute("DROP SCHEMA tamis CASCADE; CREATE TABLE public.meta(version integer)");
     PostgresStore::open(&test.url(), "here").unwrap();
-    let (server, database) = (test.url(), "tamis_test_latin");
-    let other = format!("{database}_{}", std::process::id());
+    let (server, other) = (test.url(), format!("tamis_test_latin_{}", std::process::id()));
     test.execute(&format!("DROP DATABASE IF EXISTS {other}"));
     test.execute(&format!("CREATE DATABASE {other} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"));
     let (before, _) = server.rsplit_once('/').unwrap();
@@ -162,13 +147,6 @@ fn a_database_without_a_place_for_the_tables_is_refused_with_the_way_out() {
 }
 
 const BREAK: &str = "SELECT pg_terminate_backend(pg_backend_pid())";
-
-/// The number of rows in the table of the tests.
-fn rows(test: &TestStore) -> i64 {
-    let connections = Connections::new(&test.url()).expect("an address");
-    let count = connections.read(async |transaction| Ok(transaction.query_one("SELECT count(*) FROM t", &[]).await?));
-    count.expect("counted").get(0)
-}
 
 #[test]
 fn a_change_whose_connection_breaks_is_made_once() {
@@ -183,7 +161,7 @@ fn a_change_whose_connection_breaks_is_made_once() {
         Ok(())
     });
     done.expect("repeated");
-    assert_eq!((attempts.into_inner(), rows(&test)), (2, 1));
+    assert_eq!((attempts.into_inner(), test.count("t")), (2, 1));
 }
 
 #[test]
@@ -235,7 +213,7 @@ fn a_change_on_a_server_that_became_a_standby_goes_to_another_connection() {
     let attempted = attempts.swap(0, Relaxed);
     let second = change(1).expect("another connection");
     assert_ne!(first, second);
-    assert_eq!((attempted, attempts.swap(0, Relaxed), rows(&test)), (1, 2, 2));
+    assert_eq!((attempted, attempts.swap(0, Relaxed), test.count("t")), (1, 2, 2));
     let error = change(99).expect_err("it only reads");
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
     assert!(error.to_string().ends_with("and target_session_attrs=read-write"), "{error}");
@@ -246,7 +224,7 @@ fn a_lost_right_to_write_is_taken_again() {
     let Some(test) = store() else { return };
     let first = test.hold().expect("free");
     test.end_holder();
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(300));
     assert!(matches!(test.hold(), Err(StoreError::WriterLost { .. })), "what the first share has read may be outdated");
     drop(first);
     let second = test.hold().expect("taken again");
@@ -304,7 +282,7 @@ fn a_server_that_cuts_connections_while_it_starts_is_waited_for() {
         for (number, client) in listener.incoming().flatten().enumerate() {
             if number < 3 {
                 // What arrived and was not read makes the system reset the connection.
-                std::thread::sleep(std::time::Duration::from_millis(50));
+                std::thread::sleep(Duration::from_millis(50));
                 continue;
             }
             let Ok(server) = std::net::TcpStream::connect(("127.0.0.1", port)) else { continue };
@@ -324,7 +302,7 @@ fn namespace(name: &str) -> NewNamespace {
 
 #[test]
 fn what_another_process_publishes_wakes_at_once_and_other_changes_soon() {
-    let Some(store) = testing::store() else { return };
+    let Some(store) = store() else { return };
     let other = store.another();
     let number = store.wait_for_change(None, Duration::ZERO).unwrap();
     assert_eq!(store.wait_for_change(Some(number), Duration::from_millis(50)).unwrap(), number, "nothing changed");
@@ -344,26 +322,19 @@ fn what_another_process_publishes_wakes_at_once_and_other_changes_soon() {
 
 #[test]
 fn a_broken_connection_is_opened_again_and_hears_again() {
-    let Some(store) = testing::store() else { return };
+    let Some(store) = store() else { return };
     let other = store.another();
     let number = store.wait_for_change(None, Duration::ZERO).unwrap();
-    let listens = || -> i64 {
-        let count =
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'";
-        let count = async { Ok(store.connections.session_of_its_own().await?.query_one(count, &[]).await?.get(0)) };
-        store.connections.wait(count).unwrap()
-    };
+    const LISTENING: &str = "pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'";
     let wait_to_listen = || {
         let started = Instant::now();
-        while listens() != 1 {
+        while store.count(LISTENING) != 1 {
             assert!(started.elapsed() < Duration::from_secs(5), "it does not listen");
             std::thread::sleep(Duration::from_millis(20));
         }
     };
     wait_to_listen();
-    store.execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'",
-    );
+    store.execute(&format!("SELECT pg_terminate_backend(pid) FROM {LISTENING}"));
     wait_to_listen();
     // Its notice comes before the next question would be asked.
     let heard = store.listening.heard(&store.connections);
@@ -379,7 +350,7 @@ fn a_broken_connection_is_opened_again_and_hears_again() {
 
 #[test]
 fn a_session_is_known_everywhere_until_it_ends() {
-    let Some(store) = testing::store() else { return };
+    let Some(store) = store() else { return };
     let other = store.another();
     let session =
         |id: &str, owner: &str| SharedSession { id: id.to_owned(), owner: owner.to_owned(), opened: "{}".to_owned() };

@@ -6,8 +6,6 @@
 //! The policies of distributed tables are dropped. Citus passes restrictive policies on to the nodes as permissive ones, which keep
 //! nothing back; it refuses those with a subquery; and the role would have to log in to every node.
 
-pub(crate) mod tables;
-
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::PostgresStore;
@@ -19,7 +17,18 @@ use super::vectors::in_database::ensure_indexes;
 use super::words::index;
 use super::words::index::ON_SHARDS;
 use crate::error::{Result, StoreError};
-use tables::{COLUMN, DISTRIBUTED, REFERENCE};
+
+/// The column that tables are distributed by.
+const COLUMN: &str = "namespace";
+
+/// The tables that grow with the content, by the namespace of their rows. A table comes after those that it refers to.
+const DISTRIBUTED: &[&str] = &[
+    "namespaces", "documents", "attributes", "passages", "words", "frequencies", "vectors", "coverages",
+    "evidence_tasks", "evidence_works", "evidence_pages", "evidence_fragments", "evidence_claims", "evidence_edges",
+];
+
+/// Small tables that are joined with distributed ones, so each node has a copy.
+const REFERENCE: &[&str] = &["models"];
 
 /// The tables as they are distributed, or would be.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -326,8 +335,7 @@ fn word_indexes() -> [String; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::postgres::sharding::tables::{COLUMN, DISTRIBUTED, LOCAL, REFERENCE};
-    use crate::postgres::testing::{TestStore, store};
+    use crate::postgres::tests::store;
     use crate::prelude::*;
     use crate::record::Change;
     use crate::{Filter, LexicalQuery, ModelKey, NewDocument, NewNamespace, NewPassage, StoreError, TextForm};
@@ -396,48 +404,60 @@ mod tests {
         })
     }
 
-    fn rows(store: &TestStore, statement: &str) -> Vec<String> {
-        store
-            .connections
-            .wait(async {
-                let connection = store.connections.session_of_its_own().await?;
-                Ok(connection.query(statement, &[]).await?.iter().map(|row| row.get(0)).collect())
-            })
-            .unwrap()
-    }
-
     const KEYS: &str = "SELECT concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_constraint \
          WHERE contype = 'f' AND connamespace = 'tamis'::regnamespace ORDER BY 1";
 
+    /// Tables that stay on the coordinator, each with the reason.
+    const LOCAL: &[(&str, &str)] = &[
+        ("meta", "a few rows, never joined"),
+        ("properties", "a few rows for each tree, never joined"),
+        ("threshold_calibration", "a few rows, never joined"),
+        (
+            "usage_searches",
+            "bounded by its retention; callers know an identifier alone, and the oldest rows of all namespaces go first",
+        ),
+        ("usage_judgements", "refers to usage_searches"),
+        ("usage_openings", "refers to usage_searches"),
+        ("usage_grades", "no longer written"),
+        ("jobs", "workers take one over all namespaces; rows of finished jobs are replaced"),
+        ("sessions", "found by their own identifiers; the oldest go first"),
+        ("usage_quality", "bounded by its retention, in the order of its numbers"),
+    ];
+
     #[test]
-    fn every_table_has_its_place() {
+    fn every_table_has_its_place_and_a_key_to_distribute_by() {
         let Some(store) = store() else { return };
         let mut placed: Vec<&str> =
             DISTRIBUTED.iter().chain(REFERENCE).copied().chain(LOCAL.iter().map(|(table, _)| *table)).collect();
         placed.sort_unstable();
-        let found = rows(
-            &store,
-            "SELECT relname::text FROM pg_class WHERE relnamespace = 'tamis'::regnamespace AND relkind = 'r' ORDER BY relname COLLATE \"C\"",
-        );
-        assert_eq!(found, placed, "name new tables in sharding/tables.rs");
+        let tables = "SELECT c.relname::text FROM pg_class c";
+        let these = "c.relnamespace = 'tamis'::regnamespace AND c.relkind = 'r' ORDER BY c.relname COLLATE \"C\"";
+        assert_eq!(store.rows(&format!("{tables} WHERE {these}")), placed, "name new tables in sharding.rs");
+        let keyed = store.rows(&format!(
+            "{tables} JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary \
+             JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0] WHERE a.attname = '{COLUMN}' AND {these}"
+        ));
+        for table in DISTRIBUTED {
+            assert!(keyed.iter().any(|keyed| keyed == table), "the key of {table} begins with another column");
+        }
     }
 
     #[test]
     fn tables_are_distributed_together_with_their_keys() {
         let Some(store) = store() else { return };
         store.execute(CITUS);
-        let keys = rows(&store, KEYS);
+        let keys = store.rows(KEYS);
         let planned = store.shard_statements(Some(64)).unwrap();
         assert!(planned.has_citus);
-        assert!(rows(&store, "SELECT how FROM pg_dist_partition").is_empty(), "nothing is changed yet");
+        assert!(store.rows("SELECT how FROM pg_dist_partition").is_empty(), "nothing is changed yet");
         assert_eq!(store.shard(Some(64)).unwrap(), planned);
         let found =
-            rows(&store, "SELECT concat_ws(' ', logicalrelid, how, place, shards) FROM pg_dist_partition ORDER BY at");
+            store.rows("SELECT concat_ws(' ', logicalrelid, how, place, shards) FROM pg_dist_partition ORDER BY at");
         let mut expected: Vec<String> = REFERENCE.iter().map(|table| format!("{table} reference")).collect();
         expected.push(format!("namespaces {COLUMN} none 64"));
         expected.extend(DISTRIBUTED[1..].iter().map(|table| format!("{table} {COLUMN} namespaces")));
         assert_eq!(found, expected);
-        assert_eq!(rows(&store, KEYS), keys);
+        assert_eq!(store.rows(KEYS), keys);
         // The second time there is nothing to distribute.
         assert!(
             store
@@ -459,11 +479,11 @@ mod tests {
         let Some(store) = store() else { return };
         store.execute(CITUS);
         store.execute("ALTER TABLE tamis.vectors ADD UNIQUE (text_hash, model)");
-        let keys = rows(&store, KEYS);
+        let keys = store.rows(KEYS);
         let error = store.shard(None).unwrap_err().to_string();
         assert!(error.contains("cannot create constraint on vectors"), "{error}");
-        assert!(rows(&store, "SELECT how FROM pg_dist_partition").is_empty());
-        assert_eq!(rows(&store, KEYS), keys);
+        assert!(store.rows("SELECT how FROM pg_dist_partition").is_empty());
+        assert_eq!(store.rows(KEYS), keys);
     }
 
     #[test]
@@ -479,7 +499,7 @@ mod tests {
     fn shards_have_indexes_of_words_without_names() {
         let Some(store) = store() else { return };
         store.execute(CITUS);
-        if rows(&store, "SELECT name::text FROM pg_available_extensions WHERE name = 'pg_textsearch'").is_empty() {
+        if store.rows("SELECT name::text FROM pg_available_extensions WHERE name = 'pg_textsearch'").is_empty() {
             eprintln!("skipped: the server has no index of words");
             return;
         }
@@ -502,7 +522,7 @@ mod tests {
         // Shards that have one keep it.
         run().unwrap();
         let indexes = "SELECT count(*)::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'bm25'";
-        assert_eq!(rows(&store, indexes), ["1"]);
+        assert_eq!(store.rows(indexes), ["1"]);
         assert_eq!(store.status().unwrap().candidates_by, "bm25");
         let mut by_index = store.another();
         by_index.legs.sizes = crate::postgres::Sizes { few: 1, many: 1, ..Default::default() };
@@ -534,10 +554,10 @@ mod tests {
         opened.publish(&mut |_| Ok(())).unwrap();
         opened.remove_namespace("gone").unwrap();
         opened.put_namespace(&NewNamespace { name: "away".into(), owner: Some("team".into()), shared: true }).unwrap();
-        let listed = rows(&store, "SELECT l::text FROM namespace_list l ORDER BY 1");
+        let listed = store.rows("SELECT l::text FROM namespace_list l ORDER BY 1");
         let known = "SELECT (namespace, root, machine, owner, shared, documents, passages, change_number, changed_ms, published_ms)::text \
              FROM namespaces WHERE namespace IN ('away', 'gone', 'here') ORDER BY 1";
-        assert_eq!(listed, rows(&store, known));
+        assert_eq!(listed, store.rows(known));
         let names: Vec<String> = opened.namespaces().unwrap().into_iter().map(|namespace| namespace.name).collect();
         assert_eq!(names, ["away", "here"]);
         assert_eq!(opened.unreachable().unwrap(), ["away"]);
@@ -572,7 +592,7 @@ mod tests {
             "SELECT attidentity::text FROM pg_attribute WHERE attrelid = 'models'::regclass AND attname = 'model'";
         let model = ModelKey { id: "first".into(), dimension: 2 };
         store.put_vectors(&model, &[]).unwrap();
-        let before = (rows(&store, constraints), rows(&store, policies));
+        let before = (store.rows(constraints), store.rows(policies));
         assert!(store.unshard().unwrap().statements.is_empty(), "there is nothing to bring back");
         store.shard(None).unwrap();
         let sharded = store.another();
@@ -580,16 +600,16 @@ mod tests {
         sharded.apply(&[mill("here")]).unwrap();
         sharded.put_vectors(&ModelKey { id: "second".into(), ..model.clone() }, &[]).unwrap();
         sharded.unshard().unwrap();
-        assert_eq!((rows(&store, constraints), rows(&store, policies)), before);
-        assert_eq!(rows(&store, identity), ["a"]);
-        assert!(rows(&store, "SELECT how FROM pg_dist_partition").is_empty());
+        assert_eq!((store.rows(constraints), store.rows(policies)), before);
+        assert_eq!(store.rows(identity), ["a"]);
+        assert!(store.rows("SELECT how FROM pg_dist_partition").is_empty());
         let back = store.another();
         let status = back.status().unwrap();
         assert!(!status.distributed && status.row_security);
         back.apply(&[mill("there")]).unwrap();
         back.put_vectors(&ModelKey { id: "third".into(), ..model }, &[]).unwrap();
         let models = "SELECT concat_ws(' ', model, name) FROM models ORDER BY 1";
-        assert_eq!(rows(&store, models), ["1 first", "2 second", "3 third"]);
+        assert_eq!(store.rows(models), ["1 first", "2 second", "3 third"]);
         assert_eq!(back.lexical(&LexicalQuery::new("mill"), &Filter::default(), 5).unwrap().hits.len(), 2);
     }
 }

@@ -1,16 +1,12 @@
 //! Both legs answer as those of the embedded store, given the same documents, and hold the same after any sequence of changes.
 
-use proptest::prelude::*;
-use proptest::strategy::ValueTree as _;
-use proptest::test_runner::{Config, TestRunner};
-
-use super::testing::{Both, DIMENSION, MODEL, NAMESPACES, Random, content, counts, document, embedded};
-use super::{PostgresStore, testing};
+use super::{Both, DIMENSION, MODEL, NAMESPACES, Random, content, counts, document, embedded, put_in, store};
 use crate::connection::Access;
 use crate::embedded::EmbeddedStore;
 use crate::filter::Filter;
 use crate::hits::LexicalQuery;
-use crate::record::{Change, ModelKey, NewDocument, NewPassage, PassageId, TextForm, TextHash};
+use crate::postgres::PostgresStore;
+use crate::record::{Change, DocumentId, ModelKey, NewDocument, PassageId, TextHash};
 use crate::store::{Changes, Documents, LexicalLeg, Maintenance, VectorLeg};
 
 impl Both {
@@ -118,6 +114,24 @@ fn both_stores_filter_alike() {
 }
 
 #[test]
+fn many_namespaces_are_searched_alike() {
+    let Some(mut both) = Both::new(19, 3) else { return };
+    let mut random = Random(20);
+    let trees: Vec<String> = (0..200).map(|number| format!("tree{number:03}")).collect();
+    both.apply(trees.iter().map(|tree| Change::Put(document(&mut random, tree, 0))).collect());
+    both.embed(&mut random, &Filter::default());
+    both.embedded.publish(&mut |_| Ok(())).unwrap();
+    both.number();
+    let several: Vec<String> = trees.into_iter().step_by(7).collect();
+    let some = Filter { namespaces: several.clone(), ..Filter::default() };
+    for filter in [Filter::default(), some.clone(), Filter { path_globs: vec!["*.md".into()], ..some }] {
+        for k in [5, 1_000] {
+            both.assert_same(&random.text(3), &random.vector(), &filter, k);
+        }
+    }
+}
+
+#[test]
 fn large_namespaces_are_searched_alike() {
     let Some(both) = Both::new(5, 60) else { return };
     let mut random = Random(6);
@@ -187,10 +201,7 @@ fn words_that_are_not_searched_for_change_nothing() {
 fn a_text_keeps_its_vector_in_another_namespace() {
     let Some(both) = Both::new(16, 10) else { return };
     let (mut random, model) = (Random(17), ModelKey { id: MODEL.into(), dimension: DIMENSION });
-    let copy = |namespace: &str| {
-        let passages = vec![NewPassage::new("section", 1..=1, "one text in two places", TextForm::Prose)];
-        Change::Put(NewDocument { passages, ..NewDocument::new(namespace, "docs", "copy.md") })
-    };
+    let copy = |namespace: &str| put_in(namespace, "copy.md", &["one text in two places"]);
     both.apply(vec![copy("anvil"), copy("bellows")]);
     let vector = (TextHash::of("one text in two places"), random.vector());
     for store in [&*both.postgres as &dyn VectorLeg, &both.embedded] {
@@ -206,23 +217,6 @@ fn a_text_keeps_its_vector_in_another_namespace() {
     }
     let missing = both.postgres.unembedded(MODEL, &Filter::default(), 1_000).unwrap();
     assert!(missing.iter().all(|text| text.hash != vector.0));
-}
-
-#[test]
-fn a_namespace_does_not_influence_another() {
-    let Some(both) = Both::new(7, 20) else { return };
-    let (filter, query, mut random) =
-        (Filter::namespace("anvil"), LexicalQuery::new("retry the connection pool"), Random(8));
-    let vector = random.vector();
-    let lexical = both.postgres.lexical(&query, &filter, 50).unwrap();
-    let nearest = both.postgres.nearest(MODEL, &vector, &filter, 50).unwrap();
-    assert!(!lexical.hits.is_empty() && !nearest.hits.is_empty());
-    let more = (0..30).map(|number| Change::Put(document(&mut random, "bellows", 5_000 + number))).collect();
-    both.apply(more);
-    both.embed(&mut random, &Filter::namespace("bellows"));
-    both.postgres.publish(&mut |_| Ok(())).unwrap();
-    assert_eq!(both.postgres.lexical(&query, &filter, 50).unwrap(), lexical);
-    assert_eq!(both.postgres.nearest(MODEL, &vector, &filter, 50).unwrap(), nearest);
 }
 
 #[test]
@@ -263,41 +257,6 @@ fn words_in_memory_that_disagree_with_the_database_are_read_again() {
 }
 
 #[test]
-fn a_vector_that_does_not_fit_is_refused() {
-    let Some(both) = Both::new(11, 5) else { return };
-    let model = ModelKey { id: MODEL.into(), dimension: DIMENSION };
-    let hash = TextHash::of("text");
-    let said = |store: &dyn VectorLeg| {
-        let infinite = [vec![0.0; DIMENSION - 1], vec![f32::NAN]].concat();
-        let other = ModelKey { dimension: DIMENSION + 1, ..model.clone() };
-        [
-            store.put_vectors(&model, &[(hash, vec![1.0; 3])]).unwrap_err().to_string(),
-            store.put_vectors(&model, &[(hash, infinite.clone())]).unwrap_err().to_string(),
-            store.put_vectors(&other, &[(hash, vec![1.0; DIMENSION + 1])]).unwrap_err().to_string(),
-            store.nearest(MODEL, &[1.0], &Filter::default(), 3).unwrap_err().to_string(),
-            store.nearest(MODEL, &infinite, &Filter::default(), 3).unwrap_err().to_string(),
-            store.similarities(MODEL, &infinite, &Filter::default(), &[]).unwrap_err().to_string(),
-        ]
-    };
-    assert_eq!(said(&*both.postgres), said(&both.embedded));
-    assert_eq!(
-        both.postgres.put_vectors(&model, &[(hash, vec![1.0; DIMENSION])]).unwrap(),
-        0,
-        "no passage has the text"
-    );
-    assert_eq!(
-        both.postgres.nearest("unknown", &[1.0], &Filter::default(), 3).unwrap(),
-        crate::hits::Nearest::default()
-    );
-    let glob = Filter { path_globs: vec!["src/[".to_owned()], ..Filter::default() };
-    let refused = |error: crate::StoreError| error.to_string();
-    assert_eq!(
-        both.postgres.select(&glob).map_err(refused).unwrap_err(),
-        both.embedded.select(&glob).map_err(refused).unwrap_err()
-    );
-}
-
-#[test]
 fn similarities_and_vectors_are_those_of_the_passages_asked_for() {
     let Some(both) = Both::new(12, 20) else { return };
     let vector = Random(13).vector();
@@ -320,128 +279,79 @@ fn similarities_and_vectors_are_those_of_the_passages_asked_for() {
     assert_eq!(both.postgres.vectors(MODEL, &[], &ours).unwrap(), both.embedded.vectors(MODEL, &[], &theirs).unwrap());
 }
 
-/// A change by the place of its document among those stored, so that both stores can be asked for the same.
-#[derive(Debug, Clone)]
-enum Step {
-    Put { namespace: bool, path: u8, passages: Vec<(bool, Option<u8>, Vec<u8>)>, title: bool },
-    Touch { at: prop::sample::Index },
-    Move { at: prop::sample::Index, path: u8 },
-    Delete { at: prop::sample::Index },
-}
-
-const WORDS: [&str; 8] = ["flour", "sand", "sieves", "parseConfig", "HTTPServer", "the", "naïve", "全文"];
-const SYMBOLS: [&str; 3] = ["Store::open", "Door#lock, Door#open", "parse"];
-
-fn step() -> impl Strategy<Value = Step> {
-    let passage = (any::<bool>(), prop::option::of(0u8..3), prop::collection::vec(0u8..8, 0..6));
-    let put = (any::<bool>(), 0u8..6, prop::collection::vec(passage, 0..4), any::<bool>())
-        .prop_map(|(namespace, path, passages, title)| Step::Put { namespace, path, passages, title });
-    let at = any::<prop::sample::Index>;
-    prop_oneof![
-        5 => put,
-        1 => at().prop_map(|at| Step::Touch { at }),
-        2 => (at(), 0u8..6).prop_map(|(at, path)| Step::Move { at, path }),
-        2 => at().prop_map(|at| Step::Delete { at }),
-    ]
-}
-
-fn path(number: u8) -> String {
-    format!("folder/sieve_{number}.md")
-}
-
-/// The changes of a list. Those of documents concern what the store held before it.
-fn changes(store: &impl Documents, steps: &[Step]) -> Vec<Change> {
-    let known: Vec<_> = ["here", "there"].iter().flat_map(|name| store.documents(name).unwrap()).collect();
-    let change = |step: &Step| {
-        Some(match step {
-            Step::Put { namespace, path: at, passages, title } => {
-                let namespace = if *namespace { "here" } else { "there" };
-                let mut document = NewDocument::new(namespace, "docs", path(*at));
-                document.title = title.then(|| "A title of sieves".to_owned());
-                document.passages = passages
-                    .iter()
-                    .map(|(prose, symbol, words)| {
-                        let text: Vec<&str> = words.iter().map(|word| WORDS[usize::from(*word)]).collect();
-                        let form = if *prose { TextForm::Prose } else { TextForm::Code };
-                        NewPassage {
-                            symbol: symbol.map(|symbol| SYMBOLS[usize::from(symbol)].to_owned()),
-                            ..NewPassage::new("section", 1..=1, text.join(" "), form)
-                        }
-                    })
-                    .collect();
-                Change::Put(document)
-            }
-            _ if known.is_empty() => return None,
-            Step::Touch { at } => {
-                Change::Touch { document: at.get(&known).document, size: 5, modified_ns: 6, stamp: 0 }
-            }
-            Step::Move { at, path: to } => {
-                Change::Move { document: at.get(&known).document, path: path(*to), size: 7, modified_ns: 8, stamp: 0 }
-            }
-            Step::Delete { at } => Change::Delete { document: at.get(&known).document },
-        })
+/// Changes for two stores of the same documents, which have numbers of their own in each.
+fn changes(random: &mut Random, ours: &dyn Documents, theirs: &dyn Documents) -> (Vec<Change>, Vec<Change>) {
+    let known = |store: &dyn Documents| -> Vec<DocumentId> {
+        let states = ["here", "there"].into_iter().flat_map(|name| store.documents(name).unwrap());
+        states.map(|state| state.document).collect()
     };
-    steps.iter().filter_map(change).collect()
+    let (ours, theirs, count) = (known(ours), known(theirs), 1 + random.below(7));
+    let mut change = || {
+        let path = format!("folder/sieve_{}.md", random.below(6));
+        let at = random.below(ours.len().max(1));
+        let numbers = ours.get(at).zip(theirs.get(at)).map(|(ours, theirs)| [*ours, *theirs]);
+        match (random.below(10), numbers) {
+            (0, Some(numbers)) => numbers.map(|document| Change::Touch { document, size: 5, modified_ns: 6, stamp: 0 }),
+            (1 | 2, Some(numbers)) => numbers.map(|document| {
+                let path = path.clone();
+                Change::Move { document, path, size: 7, modified_ns: 8, stamp: 0 }
+            }),
+            (3 | 4, Some(numbers)) => numbers.map(|document| Change::Delete { document }),
+            _ => {
+                let namespace = *random.one_of(&["here", "there"]);
+                let put = Change::Put(NewDocument { path, ..document(random, namespace, 0) });
+                [put.clone(), put]
+            }
+        }
+    };
+    let steps: Vec<[Change; 2]> = (0..count).map(|_| change()).collect();
+    steps.into_iter().map(|[ours, theirs]| (ours, theirs)).unzip()
 }
 
 #[test]
 fn both_stores_hold_the_same_after_any_changes() {
-    let Some(store) = testing::store() else { return };
-    let lists = prop::collection::vec(prop::collection::vec(step(), 1..8), 1..6);
-    let config = Config { cases: 40, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
-    TestRunner::new(config)
-        .run(&lists, |lists| {
-            let (directory, known) = embedded();
-            for name in ["here", "there"] {
-                store.remove_namespace(name).unwrap();
-            }
-            for steps in &lists {
-                let before = store.change_number().unwrap();
-                let (ours, theirs) = (changes(&*store, steps), changes(&known, steps));
-                // A list can name a document that it has deleted. Then both refuse all of it.
-                match (store.apply(&ours), known.apply(&theirs)) {
-                    (Ok(ours), Ok(theirs)) => {
-                        prop_assert_eq!(counts(ours), counts(theirs));
-                        prop_assert!(ours.seq >= before && ours.seq == store.change_number().unwrap());
-                    }
-                    (Err(_), Err(_)) => prop_assert_eq!(store.change_number().unwrap(), before),
-                    (ours, theirs) => prop_assert!(false, "{:?} but {:?}", ours, theirs),
+    let Some(store) = store() else { return };
+    for seed in 0..40 {
+        let mut random = Random(seed);
+        let (directory, known) = embedded();
+        for name in ["here", "there"] {
+            store.remove_namespace(name).unwrap();
+        }
+        for list in 0..1 + random.below(5) {
+            let before = store.change_number().unwrap();
+            let (ours, theirs) = changes(&mut random, &*store, &known);
+            let said = format!("list {list} of seed {seed}: {ours:?}");
+            // A list can name a document that it has deleted. Then both refuse all of it.
+            match (store.apply(&ours), known.apply(&theirs)) {
+                (Ok(ours), Ok(theirs)) => {
+                    assert_eq!(counts(ours), counts(theirs), "{said}");
+                    assert!(ours.seq >= before && ours.seq == store.change_number().unwrap(), "{said}");
                 }
-                // The embedded store remembers namespaces by its change number, which a document without passages leaves.
-                let fresh = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
-                prop_assert_eq!(store.namespaces().unwrap(), fresh.namespaces().unwrap());
-                prop_assert_eq!(content(&*store), content(&fresh));
-                prop_assert_eq!(store.check().unwrap().problems, vec![]);
+                (Err(_), Err(_)) => assert_eq!(store.change_number().unwrap(), before, "{said}"),
+                (ours, theirs) => panic!("{said}: {ours:?} but {theirs:?}"),
             }
-            Ok(())
-        })
-        .unwrap();
+            // The embedded store remembers namespaces by its change number, which a document without passages leaves.
+            let fresh = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
+            assert_eq!(store.namespaces().unwrap(), fresh.namespaces().unwrap(), "{said}");
+            assert_eq!(content(&*store), content(&fresh), "{said}");
+            assert_eq!(store.check().unwrap().problems, [], "{said}");
+        }
+    }
 }
 
 #[test]
 fn rebuilt_words_are_those_that_were_written() {
-    let Some(store) = testing::store() else { return };
-    let mut runner = TestRunner::deterministic();
+    let Some(store) = store() else { return };
+    let mut random = Random(21);
     for _ in 0..20 {
-        let steps = prop::collection::vec(step(), 1..8).new_tree(&mut runner).unwrap().current();
-        let _ = store.apply(&changes(&*store, &steps));
+        let _ = store.apply(&changes(&mut random, &*store, &*store).0);
     }
-    let written = words(&store);
+    let words = || store.rows("SELECT w::text FROM words w UNION ALL SELECT f::text FROM frequencies f ORDER BY 1");
+    let written = words();
     assert!(!written.is_empty());
     store.execute(
         "DELETE FROM tamis.frequencies; UPDATE tamis.words SET terms = '{}', body_counts = '{}', name_counts = '{}'",
     );
     store.mend(&mut |_| Ok(())).unwrap();
-    assert_eq!(words(&store), written);
-}
-
-/// All words and frequencies, as text.
-fn words(store: &crate::postgres::PostgresStore) -> Vec<String> {
-    store
-        .connections
-        .read(async |transaction| {
-            let select = "SELECT w::text FROM words w UNION ALL SELECT f::text FROM frequencies f ORDER BY 1";
-            Ok(transaction.query(select, &[]).await?.iter().map(|row| row.get(0)).collect())
-        })
-        .unwrap()
+    assert_eq!(words(), written);
 }
