@@ -40,15 +40,6 @@ fn numbers(found: &Troubleshooting) -> Vec<u64> {
 
 #[test]
 fn silence_says_its_reason() {
-    for (keep_by, why) in [("cut", "nothing is clearly relevant"), ("floor", "below 0.65")] {
-        let (_tree, index) = index(&[("triage.troubleshooting.keep_by", keep_by)]);
-        let found = ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?");
-        assert!(found.is_empty() && found.sources.is_empty() && found.markdown().is_empty());
-        assert_eq!(found.fallback, Fallback::NoWiki);
-        assert!(found.reason.contains(why) && found.reason.contains("no wiki"), "{}", found.reason);
-        assert!(found.considered.iter().all(|one| !one.kept && one.reason.is_some()));
-    }
-
     let tree = notes_tree();
     let found = ask(&tree.open(&[]), TITLE, BODY);
     assert!(found.is_empty());
@@ -239,32 +230,21 @@ fn a_solved_issue_comes_with_its_thread_and_its_citation() {
     assert_eq!((stats.queries, stats.empty), (2, 1));
     assert!(stats.entry_points.iter().any(|share| share.name == "troubleshoot" && share.queries == 2), "{stats:?}");
 
-    let found = ask(&index, TITLE, "");
-    assert_eq!(numbers(&found), [1]);
-    assert_eq!(found.sources, ["[Issue #1]"]);
-    assert_eq!(found.fallback, Fallback::None);
-    let solved = &found.matches[0];
+    let solved = ask(&index, TITLE, "").matches.remove(0);
     assert!(solved.similarity >= 0.65 && solved.lexical_rank == Some(1) && solved.semantic_rank == Some(1));
-    assert_eq!(solved.thread.budget, 12_000, "one match gets all");
-    assert!(solved.thread.text.ends_with("bob (2024-03-01): Clear it once."), "{}", solved.thread.text);
     assert!(solved.thread.comments.iter().all(|comment| comment.reason == CommentReason::Tail));
-    let markdown = found.markdown();
-    assert!(markdown.contains("## [Issue #1] Login fails"), "{markdown}");
-    assert!(markdown.contains("> bob (2024-03-01): Clear it once."), "{markdown}");
 
     let asked = |number| index.troubleshooting().answer(&TroubleshootRequest::issue(number), &());
     assert_eq!(numbers(&asked(4).expect("answered")), [1]);
     let of_itself = asked(1).expect("answered");
     assert!(of_itself.is_empty() && of_itself.considered.iter().all(|one| one.number != 1 && one.number != 4));
     assert_eq!(of_itself.issue, Some(1));
-    assert_says(asked(77).expect_err("not there"), &["issue 77: not in the index"]);
 
     let found = ask(&index, "The application shows the login page", "");
     assert_eq!(numbers(&found), [1], "{}", found.reason);
     assert!(found.matches[0].similarity < 0.65, "the floor would not let it pass: {}", found.matches[0].similarity);
     assert_eq!((found.limits.keep_by.as_str(), found.cut.method.as_str()), ("cut", "auto"));
     assert_eq!(found.limits.similarity_threshold, 0.36, "calibrated for the model");
-    assert!(ask(&index, "Quarterly harvest of seaweed", "How much kelp grows near the coast?").is_empty());
 
     let noise: Vec<String> = (0..3000).map(|n| format!("word{n}")).collect();
     let found = ask(&index, TITLE, &noise.join(" "));

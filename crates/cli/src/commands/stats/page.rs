@@ -338,10 +338,8 @@ fn examples(out: &mut dyn Page, replay: &Replay, zone: &TimeZone) -> io::Result<
 mod tests {
     use super::*;
     use crate::print::{plain as printed, plain_in};
-    use std::collections::BTreeMap;
     use tamis::telemetry::{
-        Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Judgements, Latency, OpenedCount,
-        Reliability, SlowQuery,
+        Bucket, Day, Distribution, Drift, Judgements, Latency, OpenedCount, Reliability, SlowQuery,
     };
 
     fn share(name: &str, queries: u64, empty: u64, mean_kept: f64) -> Share {
@@ -458,50 +456,6 @@ mod tests {
         let page = printed(|out| print(out, &one, &TimeZone::UTC));
         assert!(page.starts_with("1 query on 2026-11-17\nevery query found something\n"), "{page}");
         assert!(!page.contains("Similarity") && !page.contains("95% within  █"), "{page}");
-    }
-
-    #[test]
-    fn the_page_of_a_replay() {
-        let cut = |cut: &str, kept_mean: f64, empty: u64, precision: f64| CutSummary {
-            cut: cut.into(),
-            kept_mean,
-            kept_p50: 2.0,
-            kept_p90: 9.0,
-            empty,
-            empty_rate: empty as f64 / 200.0,
-            methods: BTreeMap::new(),
-            precision: Some(precision),
-            recall: Some(0.75),
-        };
-        let pair = |a: &str, b: &str| Comparison {
-            a: a.into(),
-            b: b.into(),
-            differ: 90,
-            differ_rate: 0.45,
-            overlap: 0.71,
-            only_a_answers: 3,
-            only_b_answers: 21,
-        };
-        let gap = "max_gap:min_gap=0.1,floor=0.2,ceiling=0.5";
-        let replay = Replay {
-            searches: 200,
-            judged: 12,
-            unreadable: 0,
-            period: Some(("2026-11-01T08:00:00Z".into(), "2026-11-22T09:05:00Z".into())),
-            cuts: vec![cut("recorded", 3.12, 10, 0.6), cut(gap, 5.5, 31, 0.4), cut("auto", 3.0, 10, 0.625)],
-            comparisons: vec![pair("recorded", gap), pair("recorded", "auto"), pair(gap, "auto")],
-            examples: vec![Example {
-                search_id: "7k2m9qrt".into(),
-                at: "2026-11-20T10:00:00Z".into(),
-                text: None,
-                kept: vec![2, 40, 2],
-                overlap: 0.05,
-            }],
-            notes: vec!["auto has learnt from these judgements".into()],
-        };
-        let page = printed(|out| print_replay(out, &replay, &TimeZone::UTC));
-        assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
-        insta::assert_snapshot!(page);
     }
 
     #[test]
