@@ -46,6 +46,8 @@ fn hosts_origins_and_tokens_are_checked_before_anything_is_said() {
     // A token opens its namespaces and says nothing of others.
     let mine = by(&open, "/v1/search?query=oven+code");
     assert!(mine.status == 200 && !mine.body.contains("4711") && !mine.body.contains("secret"), "{}", mine.body);
+    let agent = server.call(Some(&open["Bearer ".len()..]), "search", json!({ "query": "oven code" }));
+    assert!(agent.status == 200 && !agent.body.contains("4711") && !agent.body.contains("secret"), "{agent:?}");
     assert!(by(&wide, &format!("/v1/search?query={SECRET}+code")).body.contains("4711"));
     for path in ["/v1/status", "/v1/namespaces", "/v1/files", "/v1/stats", "/v1/replay?cuts=auto"] {
         let answer = by(&open, path);

@@ -225,6 +225,16 @@ fn cell(text: &str) -> String {
     }
 }
 
+/// A value as text; null is empty.
+fn text(value: &SqlValue) -> String {
+    match value {
+        SqlValue::Null => String::new(),
+        SqlValue::Integer(number) => number.to_string(),
+        SqlValue::Real(number) => number.to_string(),
+        SqlValue::Text(text) => text.clone(),
+    }
+}
+
 fn json_lines(out: &mut dyn Write, answer: &SqlAnswer) -> anyhow::Result<()> {
     let names = different(&answer.columns);
     for row in &answer.rows {
@@ -320,7 +330,6 @@ fn form(parameter: &ViewParameter) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::print::plain;
 
     fn answer(columns: &[&str], rows: Vec<Vec<SqlValue>>) -> SqlAnswer {
         SqlAnswer {
@@ -332,10 +341,6 @@ mod tests {
             elapsed_ms: 1.23,
             schema: None,
         }
-    }
-
-    fn text(text: &str) -> SqlValue {
-        SqlValue::Text(text.to_owned())
     }
 
     #[test]
