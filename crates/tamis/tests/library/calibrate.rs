@@ -1,6 +1,5 @@
 //! Thresholds by language, from the configuration file and from a calibration to the search that uses them.
 
-use crate::support::assert_says;
 use std::fs;
 use std::path::Path;
 use tamis::calibrate::{CalibrateMethod, CalibrateReport, CalibrateRequest, Outcome, ThresholdSource};
@@ -200,30 +199,6 @@ fn thresholds_of_the_configuration_are_handed_on_under_their_model() {
     assert_eq!(held(&index, "static", "rust"), (0.44, Some(ThresholdSource::Calibrated)));
     assert_eq!(held(&index, "static", "tsx").0, 0.43);
     assert_eq!(held(&index, "minilm", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
-}
-
-#[test]
-fn what_is_wrong_in_the_file_is_named() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let calibrated = "[search.calibrated]\nprovider = \"static\"\nmodel = \"m\"\n";
-    for (text, part) in [
-        ("[search.thresholds]\npyton = 0.5\n".to_owned(), "did you mean search.thresholds.python?"),
-        ("[search.thresholds]\nrust = 1.5\n".into(), "search.thresholds.rust = 1.5: must be -1 to 1"),
-        ("[search.thresholds]\nrust = \"high\"\n".into(), "must be -1 to 1"),
-        ("[search.thresholds]\nts = 0.5\njs = 0.6\n".into(), "search.thresholds.typescript under another name"),
-        (format!("{calibrated}rust = 2\n"), "search.calibrated.rust = 2: must be -1 to 1"),
-        (format!("{calibrated}klingon = 0.5\n"), "search.calibrated.klingon: no such key"),
-        (format!("{calibrated}calibrated_at = \"lately\"\n"), "must be a time such as"),
-        ("[search.calibrated]\nrust = 0.5\n".into(), "run `tamis calibrate` again"),
-        ("[search]\ncalibrated = 5\n".into(), "the table that `tamis calibrate` writes"),
-    ] {
-        configure(directory.path(), &text);
-        let project = Some(Location::at(directory.path(), None).config_file());
-        assert_says(Config::load(&Origins { project, ..Origins::default() }, None).expect_err(&text), &[part]);
-    }
-    let unknown = tamis::config::unknown_variables(["TAMIS_SEARCH_THRESHOLDS_PYTON"]);
-    let error = unknown[0].to_string();
-    assert!(error.contains("TAMIS_SEARCH_THRESHOLDS_PYTHON"), "{error}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tamis::config::{Config, Origins};
-use tamis::{Freshness, Index, Location};
+use tamis::{Index, Location};
 
 /// A repository in a temporary directory.
 struct Repository {
@@ -107,121 +107,6 @@ fn dates(index: &Index) -> BTreeMap<String, Option<i64>> {
 
 fn expected<const N: usize>(dates: [(&str, Option<i64>); N]) -> BTreeMap<String, Option<i64>> {
     dates.into_iter().map(|(path, date)| (path.to_owned(), date)).collect()
-}
-
-#[test]
-fn files_have_the_time_of_their_last_commit_in_every_work_tree() {
-    let Some(repository) =
-        Repository::with(&[("old.md", "# Old\n"), ("sub/changed.md", "# First\n"), ("odd ü\t.md", "# Odd\n")])
-    else {
-        return;
-    };
-    repository.write("sub/changed.md", "# Second\n");
-    repository.commit(100);
-    // A merge that changes a file itself, beside one that comes from the other side.
-    repository.git(&["checkout", "-q", "-b", "side", "HEAD~1"]);
-    repository.write("side.md", "# Side\n");
-    repository.commit(200);
-    repository.git(&["checkout", "-q", "main"]);
-    repository.git(&["merge", "-q", "--no-ff", "--no-commit", "side"]);
-    repository.write("merge.md", "# Merge\n");
-    repository.commit(300);
-    repository.write("untracked.md", "# Untracked\n");
-    repository.write("old.md", "# Old, and changed since\n");
-    let index = repository.open();
-    let report = refresh(&index);
-    assert!(report.undated.is_empty(), "{:?}", report.undated);
-    let all = expected([
-        ("merge.md", Some(300)),
-        ("odd ü\t.md", Some(0)),
-        ("old.md", None),
-        ("side.md", Some(200)),
-        ("sub/changed.md", Some(100)),
-        ("untracked.md", None),
-    ]);
-    assert_eq!(dates(&index), all);
-
-    let Some(repository) =
-        Repository::with(&[("part/a.md", "# One\n"), ("part/deep/b.md", "# Two\n"), ("a.md", "# Not in the part\n")])
-    else {
-        return;
-    };
-    repository.write("part/deep/b.md", "# Two, changed\n");
-    repository.commit(70);
-    let part = open(&repository.root().join("part"));
-    refresh(&part);
-    assert_eq!(dates(&part), expected([("a.md", Some(0)), ("deep/b.md", Some(70))]));
-    let elsewhere = tempfile::tempdir().expect("a temporary directory");
-    let further = elsewhere.path().join("further");
-    repository.git(&["worktree", "add", "-q", &further.to_string_lossy(), "HEAD~1"]);
-    let index = open(&further);
-    refresh(&index);
-    assert_eq!(dates(&index), expected([("a.md", Some(0)), ("part/a.md", Some(0)), ("part/deep/b.md", Some(0))]));
-}
-
-#[test]
-fn dates_follow_the_checked_out_commit_also_when_files_are_split_again() {
-    let Some(repository) = Repository::with(&[("a.md", "# One\n"), ("b.md", "# Two\n")]) else { return };
-    let index = repository.open();
-    let refresh = |index: &Index| -> Freshness { index.refresh_for_search(&()).expect("refreshed") };
-    refresh(&index);
-    assert_eq!(dates(&index), expected([("a.md", Some(0)), ("b.md", Some(0))]));
-    repository.write("a.md", "# One, changed\n");
-    refresh(&index);
-    assert_eq!(dates(&index), expected([("a.md", None), ("b.md", Some(0))]), "changed since the last commit");
-    repository.commit(50);
-    refresh(&index);
-    assert_eq!(dates(&index), expected([("a.md", Some(50)), ("b.md", Some(0))]));
-    // Packed references give the same.
-    repository.git(&["pack-refs", "--all"]);
-    repository.write("b.md", "# Two, changed\n");
-    repository.commit(90);
-    repository.git(&["gc", "-q"]);
-    refresh(&index);
-    assert_eq!(dates(&index), expected([("a.md", Some(50)), ("b.md", Some(90))]));
-
-    let Some(repository) = Repository::with(&[("a.md", "# One\n")]) else { return };
-    refresh(&repository.open());
-    let flags = [("index.models", "static"), ("index.max_document_bytes", "2048")];
-    let flags = flags.iter().map(|&(key, value)| (key.into(), value.into(), "test".into())).collect();
-    let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
-    let index = Index::at(Location::at(&repository.root(), None), config).expect("opened");
-    let report = index.refresh_for_search(&()).expect("refreshed").report.expect("a report");
-    assert_eq!(report.changed, 1);
-    assert_eq!(dates(&index), expected([("a.md", Some(0))]));
-}
-
-#[test]
-fn where_git_does_not_know_the_dates_of_files_count_and_a_note_says_why() {
-    let Some(repository) = Repository::new() else { return };
-    repository.write("a.md", "# One\n");
-    let undated = |root: &Path| {
-        let index = open(root);
-        let report = refresh(&index);
-        assert!(dates(&index).values().all(Option::is_none), "{:?}", dates(&index));
-        assert_eq!(refresh(&index).undated, report.undated, "the note stays");
-        report.undated.join("; ")
-    };
-    assert!(undated(&repository.root()).contains("no commit yet"));
-
-    let plain = tempfile::tempdir().expect("a temporary directory");
-    fs::write(plain.path().join("a.md"), "# One\n").expect("written");
-    // A directory above could be a work tree; an invalid `.git` file isolates this one.
-    assert!(!undated(plain.path()).is_empty());
-
-    repository.commit(0);
-    repository.write("b.md", "# Two\n");
-    repository.commit(1);
-    let elsewhere = tempfile::tempdir().expect("a temporary directory");
-    let shallow = elsewhere.path().join("shallow");
-    let url = format!("file://{}", repository.root().display());
-    repository.git(&["clone", "-q", "--depth", "1", &url, &shallow.to_string_lossy()]);
-    assert!(undated(&shallow).contains("shallow"));
-
-    fs::write(repository.root().join(".git/HEAD"), "1111111111111111111111111111111111111111\n").expect("written");
-    fs::remove_dir_all(repository.root().join(".tamis")).expect("removed");
-    let damaged = undated(&repository.root());
-    assert!(damaged.contains("git says"), "{damaged}");
 }
 
 #[cfg(unix)]

@@ -166,29 +166,6 @@ fn what_says_the_same_elsewhere_stands_under_the_first() {
 }
 
 #[test]
-fn a_days_log_holds_many_notes_and_another_note_is_one() {
-    let tree = Tree::new(&[
-        (
-            "memory/2026-11-22.md",
-            "# 2026-11-22\n\n## Oven\n\n- 14:05 the oven was repaired\n- 15:10 the oven was heated\n",
-        ),
-        (
-            "memory/MEMORY.md",
-            "# Memory\n\n## Oven\n\nThe oven is from 1970.\n\n## Boiler\n\nThe boiler heats the oven room.\n",
-        ),
-        ("memory/oven.md", "# Oven\n\n## Repair\n\nThe oven has a new door.\n\n## Heat\n\nThe oven heats badly.\n"),
-    ]);
-    let index = indexed(&tree, &[("index.notes", "memory")]);
-    let answer = search(&index, with_cut("fixed:k=100"));
-    let of = |path: &str| answer.results.iter().filter(|hit| hit.path == path).count();
-    assert_eq!((of("memory/2026-11-22.md"), of("memory/MEMORY.md"), of("memory/oven.md")), (2, 2, 1));
-    let mut entries: Vec<&str> = answer.results.iter().map(|hit| hit.entry.as_str()).collect();
-    entries.sort_unstable();
-    entries.dedup();
-    assert_eq!(entries.len(), 5, "{entries:?}");
-}
-
-#[test]
 fn a_search_by_entries_is_replayed_as_it_was() {
     let tree = tree();
     tree.write("v3/book.md", book("Ovens of stone.").as_bytes());

@@ -1,9 +1,8 @@
 //! The pipeline from the configuration to the result, with a test for each fault that others shipped.
 
-use crate::support::{Tree, ask, assert_says, indexed_notes, notes, notes_tree, paths, refresh, search};
+use crate::support::{Tree, ask, assert_says, indexed_notes, notes, notes_tree, refresh, search};
 use rayon::prelude::*;
 use tamis::config::{Config, Origins};
-use tamis::search::PoolEntry;
 use tamis::{Mode, SearchRequest};
 
 #[test]
@@ -93,66 +92,6 @@ fn trap_settings_reach_the_result() {
     assert!(answer("harbour tide").cut.candidates <= 50);
 }
 
-#[test]
-fn filters_hold_in_both_legs() {
-    let tree = many("harbour");
-    tree.write("src/harbour.rs", b"/// Waits in the harbour for the tide.\npub fn harbour_tide() {}\n");
-    tree.write("src/harbour.py", b"def harbour_tide():\n    \"\"\"Waits in the harbour for the tide.\"\"\"\n");
-    let index = tree.indexed(&[("search.gate", "false")]);
-    for mode in [Mode::Hybrid, Mode::Lexical, Mode::Semantic] {
-        let request = SearchRequest { mode: Some(mode), explain: true, ..SearchRequest::new("harbour tide") };
-        let pool = |request: SearchRequest| -> Vec<String> {
-            search(&index, request).pool.expect("an explanation").into_iter().map(|entry| entry.path).collect()
-        };
-        assert_eq!(pool(SearchRequest { languages: vec!["rust".into()], ..request.clone() }), ["src/harbour.rs"]);
-        assert_eq!(pool(SearchRequest { paths: vec!["*.py".into()], ..request.clone() }), ["src/harbour.py"]);
-        let code = pool(SearchRequest { collections: vec!["code".into()], ..request.clone() });
-        assert_eq!(code.len(), 2);
-        assert!(pool(SearchRequest { collections: vec!["wiki".into()], ..request }).is_empty());
-    }
-}
-
-#[test]
-fn chinese_japanese_and_korean_are_found_by_both_legs() {
-    let tree = notes_tree();
-    tree.write("ja.md", "# 索引\n\n古い索引はファイルの更新時刻で検出される。\n".as_bytes());
-    tree.write("zh.md", "# 检索\n\n如果没有相关内容，搜索结果为空。\n".as_bytes());
-    tree.write("ko.md", "# 검색\n\n관련 문서가 없으면 결과는 비어 있다.\n".as_bytes());
-    let index = tree.indexed(&[]);
-    let ungated = tree.open(&[("search.gate", "false"), ("search.cut", "fixed:k=1")]);
-    for (query, path) in [("索引の更新時刻", "ja.md"), ("搜索结果为空", "zh.md"), ("관련 문서가 없으면", "ko.md")]
-    {
-        for mode in [Mode::Hybrid, Mode::Lexical] {
-            let request = SearchRequest { mode: Some(mode), ..SearchRequest::new(query) };
-            assert_eq!(paths(&search(&index, request)).first(), Some(&path), "{query} in {mode}");
-        }
-        // The built-in vocabulary has few Han characters: by vectors alone, Chinese is found only by chance.
-        if path == "zh.md" {
-            continue;
-        }
-        let request = SearchRequest { mode: Some(Mode::Semantic), ..SearchRequest::new(query) };
-        assert_eq!(paths(&search(&ungated, request)).first(), Some(&path), "{query} by vectors alone");
-    }
-}
-
-#[test]
-fn tests_vendored_code_and_changelogs_are_ranked_down() {
-    let text = "/// Parses the harbour timetable into tides.\npub fn parse_timetable() {}\n";
-    let tree = notes_tree();
-    tree.write("vendor/harbour/lib.rs", text.as_bytes());
-    tree.write("tests/harbour.rs", text.as_bytes());
-    tree.write("src/lib.rs", text.as_bytes());
-    let index = tree.indexed(&[("search.cut", "fixed:k=3")]);
-    let query = "parse the harbour timetable";
-    // A cut that counts passages shows all three.
-    let answer = search(&index, SearchRequest::new(query).cut(tamis_cut::parse("top_score").expect("a rule")));
-    assert_eq!(paths(&answer)[..3], ["src/lib.rs", "tests/harbour.rs", "vendor/harbour/lib.rs"]);
-    assert!(answer.results[0].score > answer.results[1].score);
-    let answer = ask(&index, query);
-    let copies: Vec<&str> = answer.results[0].copies.iter().map(|copy| copy.path.as_str()).collect();
-    assert_eq!((paths(&answer)[0], &copies[..]), ("src/lib.rs", &["tests/harbour.rs", "vendor/harbour/lib.rs"][..]));
-}
-
 /// Forty notes on one subject, each in other words, among the others.
 fn many(subject: &str) -> Tree {
     let tree = notes_tree();
@@ -181,31 +120,6 @@ fn many_threads_of_a_pool_can_search_with_the_transformer_at_once() {
     assert!(kept.iter().all(|&keep| keep == kept[0]), "{kept:?}");
 }
 
-/// The share of the query's identifiers, quotations and numbers that an entry holds is part of the evidence on it.
-#[test]
-fn the_terms_that_an_answer_must_hold_are_looked_for() {
-    let mut files = notes();
-    files.push((
-        "reset.rs".into(),
-        "impl BestMatch {\n    /// Forgets every match of the bread.\n    pub fn reset(&mut self) {}\n}\n".into(),
-    ));
-    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let tree = Tree::new(&files);
-    let index = tree.indexed(&[]);
-    for (query, share) in [
-        ("bestMatch.reset", Some(1.0)),
-        ("bread for bestMatch.reset \"forty minutes\"", Some(0.5)),
-        ("bread at 220 degrees", Some(1.0)),
-        ("bread at 240 degrees on a stone", Some(0.0)),
-        ("bake the bread", None),
-    ] {
-        let pool = search(&index, SearchRequest::new(query).explain()).pool.expect("explained");
-        let part = |entry: &PoolEntry| Some(entry.evidence.iter().find(|part| part.name == "required")?.value);
-        let best = pool.iter().filter_map(part).reduce(f64::max);
-        assert_eq!(best, share.filter(|&share| share > 0.0), "{query}");
-    }
-}
-
 #[test]
 fn a_caller_can_waive_the_gate() {
     let tree = notes_tree();
@@ -217,22 +131,5 @@ fn a_caller_can_waive_the_gate() {
         assert_says(open.cut.reason, &["the gate is off and would have refused"]);
         let shut = search(&index, SearchRequest::new(query).gate(true));
         assert!(shut.results.is_empty() && shut.cut.method == "gate", "{:?}", shut.cut);
-    }
-}
-
-#[test]
-fn equal_results_come_in_the_order_of_their_paths_whenever_they_were_indexed() {
-    let text = |last: &str| format!("# The oven\n\nHeat the oven to 220 degrees before the bread goes in.\n{last}");
-    for fusion in ["convex", "rrf"] {
-        let tree = Tree::new(&[("m.md", &text("")), ("tide.md", "# Tide\n\nShips wait for the tide.\n")]);
-        let index = tree.indexed(&[("search.fusion", fusion)]);
-        for path in ["z.md", "b.md", "k.md"] {
-            tree.write(path, text("").as_bytes());
-            refresh(&index);
-        }
-        let request = SearchRequest { passages: true, ..SearchRequest::new("how hot must the oven be").all() };
-        let answer = search(&index, request);
-        // The others are copies of the first.
-        assert_eq!(paths(&answer)[0], "b.md", "{fusion}: {:?}", paths(&answer));
     }
 }
