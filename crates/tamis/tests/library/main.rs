@@ -5,7 +5,6 @@ mod code;
 mod config;
 mod copy;
 mod dates;
-mod duplicates;
 mod embedding_cache;
 mod entries;
 mod evidence;
