@@ -4,7 +4,6 @@ mod calibrate;
 mod code;
 mod config;
 mod copy;
-mod dates;
 mod embedding_cache;
 mod entries;
 mod evidence;

@@ -1,8 +1,7 @@
 //! The pipeline from the configuration to the result, with a test for each fault that others shipped.
 
-use crate::support::{Tree, ask, assert_says, indexed_notes, notes, notes_tree, refresh, search};
+use crate::support::{Tree, ask, assert_says, indexed_notes, notes, notes_tree, search};
 use rayon::prelude::*;
-use tamis::config::{Config, Origins};
 use tamis::{Mode, SearchRequest};
 
 #[test]
@@ -28,83 +27,6 @@ fn an_empty_index_answers_with_nothing() {
         let answer = search(&index, SearchRequest { cut: Some(rule), ..SearchRequest::new("anything") });
         assert_eq!((answer.results.len(), answer.cut.candidates), (0, 0), "{}", cut.name);
     }
-}
-
-/// The trap: a pool that follows the caller's limit makes the limit decide relevance.
-#[test]
-fn trap_the_limit_only_shortens_what_is_already_decided() {
-    let tree = many("harbour");
-    let index = tree.indexed(&[("search.gate", "false")]);
-    for method in tamis_cut::METHODS {
-        let rule = index.config().cut(method.name).expect("a rule");
-        let at = |limit| {
-            let request =
-                SearchRequest { limit: Some(limit), cut: Some(rule.clone()), ..SearchRequest::new("harbour tide") };
-            search(&index, request)
-        };
-        let (few, many) = (at(2), at(50));
-        assert_eq!(few.cut.keep, many.cut.keep, "{}", method.name);
-        assert_eq!(few.cut.candidates, many.cut.candidates, "{}", method.name);
-        let ids = |answer: &tamis::Answer| answer.results.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>();
-        assert!(ids(&many).starts_with(&ids(&few)), "{}", method.name);
-        assert_eq!(many.results.len(), many.cut.keep.min(50), "{}", method.name);
-    }
-
-    let answer = search(&index, SearchRequest { explain: true, ..SearchRequest::new("harbour tide") });
-    let pool = answer.pool.expect("an explanation");
-    assert_eq!(pool.len(), answer.cut.candidates);
-    assert!(pool.iter().all(|entry| entry.bm25.is_some() && entry.similarity.is_some() && entry.coverage.is_some()));
-    assert!(pool.windows(2).all(|pair| pair[0].score >= pair[1].score));
-
-    let index = tree.indexed(&[("search.fusion", "rrf"), ("search.gate", "false"), ("search.cut", "background")]);
-    let answer = ask(&index, "harbour tide");
-    assert!(answer.results[0].score < 0.04, "reciprocal ranks order");
-    let threshold = answer.cut.threshold.expect("a threshold");
-    assert!(threshold > 0.1, "the threshold {threshold} is on the scale of the convex values");
-}
-
-/// The trap: configuration that is parsed, validated and never passed to the search.
-#[test]
-fn trap_settings_reach_the_result() {
-    let tree = many("harbour");
-    let write = |text: &str| tree.write(".tamis/config.toml", text.as_bytes());
-    let answer = |query: &str| {
-        let origins = Origins { project: Some(tree.root().join(".tamis/config.toml")), ..Origins::default() };
-        let config = Config::load(&origins, None).expect("a valid file");
-        let index = tamis::Index::at(tamis::Location::at(tree.root(), None), config).expect("opened");
-        refresh(&index);
-        ask(&index, query)
-    };
-    let base = "[index]\nmodels = [\"static\"]\n[search]\ngate = false\n";
-    write(&format!("{base}cut = \"fixed:k=7\"\n"));
-    assert_eq!(answer("harbour tide").cut.keep, 7);
-    write(&format!("{base}cut = \"fixed:k=9\"\ntop_k = 4\n"));
-    let short = answer("harbour tide");
-    assert_eq!((short.cut.keep, short.results.len()), (9, 4));
-    write(&format!("{base}cut = \"max_gap\"\nadaptive = false\n[cut.max_gap]\nconfigured = 0.0\n"));
-    assert_eq!(answer("harbour tide").cut.keep, 0);
-    write(&format!("{base}mode = \"lexical\"\n"));
-    let lexical = answer("harbour tide");
-    assert_eq!((lexical.mode_used.as_str(), lexical.model.as_deref()), ("lexical", None));
-    assert!(lexical.results.iter().all(|hit| hit.similarity.is_none()));
-    // A cut that counts passages has so many of each leg; others look deeper for a hundred files.
-    write(&format!("{base}cut = \"max_gap\"\npool = 25\n"));
-    assert!(answer("harbour tide").cut.candidates <= 50);
-}
-
-/// Forty notes on one subject, each in other words, among the others.
-fn many(subject: &str) -> Tree {
-    let tree = notes_tree();
-    let verbs = ["waits", "sleeps", "opens", "closes", "fills", "empties", "freezes", "shines"];
-    for number in 0..40 {
-        let verb = verbs[number % verbs.len()];
-        let text = format!(
-            "# {subject} {number}\n\nThe {subject} {verb} at the tide of day {number}, pilot {}.\n",
-            number * 7
-        );
-        tree.write(&format!("many/{subject}-{number}.md"), text.as_bytes());
-    }
-    tree
 }
 
 #[test]
