@@ -226,7 +226,6 @@ fn place(entry: &NoteEntry, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::print::plain;
 
     #[test]
     fn only_a_clear_answer_changes_anything() {

@@ -150,7 +150,7 @@ fn it_is_ready_once_the_first_refresh_has_ended() {
 /// A call of several seconds.
 fn slow_call(server: &Server, authorization: &str) -> TcpStream {
     let scores: Vec<f64> = (0..40).map(|rank| 9.0 - f64::from(rank) / 10.0).collect();
-    let lists = vec![json!({ "scores": scores }); 1200];
+    let lists = vec![json!({ "scores": scores }); 600];
     let body = json!({ "kept_only": true, "lists": lists }).to_string();
     let headers = [("Host", "localhost"), ("Content-Type", "application/json"), ("Authorization", authorization)];
     let mut stream = server.connect();

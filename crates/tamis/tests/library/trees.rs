@@ -39,8 +39,9 @@ impl Trees {
         Index::at(Location::at(root, index), config).expect("opened")
     }
 
-    /// Both trees in one store, and the first one at another place. A store of several machines must be told that it moved.
-    fn share(&self, is_told: bool, open: impl Fn(&Path) -> Index) {
+    /// Both trees in one store, and the first one at another place, of which the store must be told.
+    #[cfg(feature = "postgres")]
+    fn share(&self, open: impl Fn(&Path) -> Index) {
         let [one, two] = [self.root("one"), self.root("two")];
         assert_eq!(refresh(&open(&one)).added, 1);
         let other = open(&two);
@@ -63,49 +64,10 @@ impl Trees {
         fs::create_dir_all(moved.parent().expect("a parent")).expect("made");
         fs::rename(&one, &moved).expect("moved");
         let mut there = open(&moved);
-        if is_told {
-            assert!(there.refresh().is_err(), "nobody has said that it moved");
-            there.take_over_namespaces().expect("taken over");
-        }
+        assert!(there.refresh().is_err(), "nobody has said that it moved");
+        there.take_over_namespaces().expect("taken over");
         assert_eq!(refresh(&there).unchanged, 1);
     }
-}
-
-#[test]
-fn a_tree_does_not_replace_the_files_of_another_one_in_the_same_directory() {
-    let trees = Trees::new();
-    let index = trees.base().join("index");
-    trees.share(false, |root| trees.open(root, &[], Some(&index)));
-}
-
-#[test]
-fn a_tree_does_not_replace_the_files_of_one_that_is_gone() {
-    let trees = Trees::new();
-    let [one, two, index] = [trees.root("one"), trees.root("two"), trees.base().join("index")];
-    assert_eq!(refresh(&trees.open(&one, &[], Some(&index))).added, 1);
-    let away = trees.root("away");
-    fs::create_dir_all(away.parent().expect("a parent")).expect("made");
-    fs::rename(&one, &away).expect("moved");
-    let other = trees.open(&two, &[], Some(&index));
-    let refused = other.refresh().expect_err("another tree");
-    assert!(refused.to_string().contains("--moved"), "{refused}");
-    let reason = other.refresh_for_search(&()).expect("searched as it is").reason.expect("a reason");
-    assert!(reason.contains("--moved"), "{reason}");
-    assert_eq!(refresh(&trees.open(&away, &[], Some(&index))).unchanged, 1);
-}
-
-#[test]
-fn an_index_moves_with_its_tree_and_takes_no_other_one() {
-    let trees = Trees::new();
-    assert_eq!(refresh(&trees.open(&trees.root("one"), &[], None)).added, 1);
-    fs::rename(trees.base().join("one"), trees.base().join("four")).expect("moved");
-    assert_eq!(refresh(&trees.open(&trees.root("four"), &[], None)).unchanged, 1);
-
-    let trees = Trees::new();
-    let [one, two] = [trees.root("one"), trees.root("two")];
-    assert_eq!(refresh(&trees.open(&one, &[], None)).added, 1);
-    let refused = trees.open(&two, &[], Some(&one.join(".tamis"))).refresh().expect_err("another tree");
-    assert!(matches!(refused, Error::Store(StoreError::OtherTree { .. })), "{refused}");
 }
 
 /// Copies the first tree to a place, and then tries to copy the second one there.
@@ -179,7 +141,7 @@ fn a_copy_of_a_tree_does_not_replace_the_files_of_another_one_in_a_database() {
 fn a_tree_does_not_replace_the_files_of_another_one_in_the_same_database() {
     let Some(database) = crate::postgres::TestDatabase::create() else { return };
     let (trees, url) = (Trees::new(), database.url());
-    trees.share(true, |root| trees.open(root, &[("store.url", &url)], None));
+    trees.share(|root| trees.open(root, &[("store.url", &url)], None));
     trees.share_further(&url);
 }
 
