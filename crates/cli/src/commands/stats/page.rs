@@ -459,18 +459,12 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_terminal_shows_more_of_a_text() {
-        let wide = plain_in(120, |out| print(out, &stats(), &TimeZone::UTC));
+    fn a_wide_terminal_shows_more_of_a_text_and_every_page_fits() {
+        let page = |columns| plain_in(columns, |out| print(out, &stats(), &TimeZone::UTC));
+        let wide = page(120);
         assert!(wide.contains("read the background of a query") && wide.contains("covers N of N passages"), "{wide}");
-        let huge = plain_in(1000, |out| print(out, &stats(), &TimeZone::UTC));
-        assert!(huge.lines().all(|line| line.chars().count() <= 160));
-    }
-
-    #[test]
-    fn a_narrow_terminal_gets_a_page_that_fits() {
-        for columns in [40, 60, 80] {
-            let page = plain_in(columns, |out| print(out, &stats(), &TimeZone::UTC));
-            assert!(page.lines().all(|line| line.chars().count() <= columns), "{columns}:\n{page}");
+        for (columns, most) in [(40, 40), (60, 60), (80, 80), (1000, 160)] {
+            assert!(page(columns).lines().all(|line| line.chars().count() <= most), "{columns}:\n{}", page(columns));
         }
     }
 }
