@@ -1,6 +1,6 @@
 //! Imports that are stopped. What they take in, refuse and take out is a transcript.
 
-use crate::support::opened_notes;
+use crate::support::indexed_notes;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tamis::import::IssueImport;
 use tamis::{Index, Observer, Stage};
@@ -37,7 +37,7 @@ impl Observer for Stop {
 
 #[test]
 fn an_import_that_is_stopped_or_dry_or_the_same_again_changes_not_a_byte() {
-    let (_tree, index) = opened_notes(&[]);
+    let (_tree, index) = indexed_notes(&[]);
     let issues = vec![Issue::new(3, "The dashboard is late"), Issue::new(12, "Engine stops after a week")];
     let import = IssueImport { origin: "github:ada/engine".into(), issues, ..IssueImport::default() };
     let before = listing(&index);
