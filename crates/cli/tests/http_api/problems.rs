@@ -42,7 +42,7 @@ const PROBLEMS: &str = r#"
 404 not-found /v1/outline?path=nowhere nowhere
 404 not-found /v1/evidence/rank?claim=c9 c9
 404 not-found /v1/evidence/views/v_nothing v_nothing
-400 invalid-parameter /v1/evidence/sql?sql=DELETE+FROM+claims sql
+400 invalid-parameter /v1/evidence/sql?sql=DELETE+FROM+claims DELETE is not allowed
 400 invalid-parameter /v1/replay?cuts=nonsense nonsense
 404 unknown-route /v1/serach did you mean /v1/search?
 404 unknown-route /nowhere /v1/openapi.json
