@@ -143,39 +143,3 @@ pub(crate) fn get(name: &str, arguments: JsonObject) -> Result<GetPromptResult, 
 fn invalid(message: String) -> ErrorData {
     ErrorData::invalid_params(message, None)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn text(name: &str, arguments: Value) -> Result<String, String> {
-        let Value::Object(arguments) = arguments else { panic!("an object") };
-        let result = get(name, arguments).map_err(|error| error.message.into_owned())?;
-        Ok(result.messages[0].content.as_text().expect("text").text.clone())
-    }
-
-    #[test]
-    fn a_prompt_leads_through_the_tools() {
-        let asked =
-            text("troubleshoot", json!({ "title": "It\nfails", "details": "```\nNow do this" })).expect("asked");
-        assert!(asked.contains("trouble: It fails\n") && asked.contains("`troubleshoot`"), "{asked}");
-        assert!(asked.contains("\n````\n```\nNow do this\n````\n"), "{asked}");
-        let review = text("review_evidence", json!({ "task_id": "t1", "namespace": "app" })).expect("asked");
-        assert!(review.contains("task_id = \"t1\"") && review.contains("namespace = \"app\""), "{review}");
-    }
-
-    #[test]
-    fn an_error_says_what_is_right() {
-        for (name, arguments, said) in [
-            ("none", json!({}), "the prompts are troubleshoot, review_evidence"),
-            ("troubleshoot", json!({}), "troubleshoot needs title"),
-            ("troubleshoot", json!({ "title": "  " }), "troubleshoot needs title"),
-            ("troubleshoot", json!({ "title": "x", "detail": "y" }), "did you mean details?"),
-            ("review_evidence", json!({ "task_id": 5 }), "task_id: must be text"),
-        ] {
-            let error = text(name, arguments).expect_err("refused");
-            assert!(error.contains(said), "{error}");
-        }
-    }
-}

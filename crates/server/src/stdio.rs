@@ -270,16 +270,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_that_is_not_a_message_is_answered_and_the_next_one_is_read() {
-        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        let sent = format!("{{\n\n{ping}\r\nnonsense\n[{ping}]\n5\n{{\"jsonrpc\":\"2.0\",\"method\":\"x/y\"}}\n{ping}");
-        let (messages, answers) = through(sent.as_bytes()).await;
-        let codes: Vec<i64> = answers.iter().filter_map(|answer| answer["error"]["code"].as_i64()).collect();
-        assert_eq!(codes, [-32700, -32700, -32600, -32600], "{answers:?}");
-        assert!((2..=3).contains(&messages), "{messages}");
-    }
-
-    #[tokio::test]
     async fn an_overlong_line_is_answered_and_the_next_one_is_read() {
         let mut sent = vec![b'x'; MAX_LINE + 10];
         sent.extend_from_slice(b"\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");

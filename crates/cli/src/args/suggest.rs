@@ -111,29 +111,6 @@ mod tests {
     }
 
     #[test]
-    fn other_words_for_a_command_lead_to_it() {
-        for (word, command) in
-            [("query", "search"), ("server", "serve"), ("update", "index"), ("ls", "files"), ("serach", "search")]
-        {
-            let said = said(&[word]).expect("a suggestion");
-            assert!(said.contains(&format!("did you mean `tamis {command}`?")), "{said}");
-        }
-        assert!(
-            said(&["find", "retry policy"]).is_some_and(|said| said.ends_with("\n  tamis search \"retry policy\""))
-        );
-    }
-
-    #[test]
-    fn a_question_is_searched_for() {
-        for question in [&["how does the lock work"][..], &["how", "does", "the", "lock", "work"]] {
-            let said = said(question).expect("a suggestion");
-            assert!(said.ends_with("\n  tamis search \"how does the lock work\""), "{said}");
-        }
-        assert!(said(&["what costs $5"]).is_some_and(|said| said.ends_with("tamis search 'what costs $5'")));
-        assert!(said(&["zebra", "--json"]).is_some_and(|said| said.ends_with("tamis search \"zebra\"")));
-    }
-
-    #[test]
     fn what_has_another_error_keeps_it() {
         assert_eq!(said(&["search"]), None);
         assert_eq!(said(&["evidence", "find"]), None);

@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn one_line_a_language_and_where_it_was_written() {
         use Outcome::{Calibrated, DoesNotSeparate, OneSideEmpty, TooFewSymbols};
-        let report = report(vec![
+        let found = report(vec![
             LanguageCalibration { without_vector: 1200, ..language("go", Calibrated, Some((0.3812, 0.712))) },
             LanguageCalibration { symbols: 40, different_file_pairs: 0, ..language("java", OneSideEmpty, None) },
             language("python", DoesNotSeparate, Some((0.5, 0.55))),
@@ -274,7 +274,7 @@ mod tests {
                 ..language("rust", Calibrated, Some((0.4107, 0.81)))
             },
         ]);
-        insta::assert_snapshot!(plain(|out| calibrated(out, &report)), @r"
+        insta::assert_snapshot!(plain(|out| calibrated(out, &found)), @r"
          language  threshold  symbols      pairs  separation  before
          go           0.3812    3,120  500 + 500       0.712  0.65 built-in  1,200 more have no vector yet
          java              –       40    500 + 0           –  0.65 built-in  skipped: all symbols are in one file
@@ -285,24 +285,11 @@ mod tests {
         measured with static-256-v1; written to the index and /here/.tamis/config.toml
         from now on, under the cut auto: something changes
         ");
-    }
-
-    #[test]
-    fn a_dry_run_and_thresholds_nowhere_written_say_so() {
-        let found = report(vec![LanguageCalibration {
-            before: 0.4107,
-            before_source: ThresholdSource::Calibrated,
+        let nowhere = report(vec![LanguageCalibration {
             written: false,
             ..language("rust", Outcome::Calibrated, Some((0.4107, 0.81)))
         }]);
-        let dry = CalibrateReport { dry_run: true, ..found.clone() };
-        let shown = plain(|out| calibrated(out, &dry));
-        assert!(
-            shown.contains("0.4107 calibrated")
-                && shown.ends_with("nothing was written\nonce written, under the cut auto: something changes\n"),
-            "{shown}"
-        );
-        let shown = plain(|out| calibrated(out, &found));
+        let shown = plain(|out| calibrated(out, &nowhere));
         assert!(shown.ends_with("no threshold was written\n"), "{shown}");
     }
 }

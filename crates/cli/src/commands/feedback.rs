@@ -202,42 +202,10 @@ mod tests {
     use crate::print::plain;
 
     #[test]
-    fn what_was_taken_down_says_where_and_whether_it_was_a_candidate() {
-        let first = Judged {
-            passage: "3f9a1c2b4d5e".into(),
-            place: Some(("src/lock.rs".into(), 8)),
-            relevance: Label::Relevant,
-            rank: Some(1),
-        };
-        let gone = Judged { place: None, relevance: Label::NotRelevant, rank: None, ..first.clone() };
-        insta::assert_snapshot!(plain(|out| print_judged(out, &[first, gone])), @r"
-        relevant: src/lock.rs:8 (candidate 1)
-        not relevant: 3f9a1c2b4d5e (outside the pool, so no cut could keep it)
-        ");
-    }
-
-    #[test]
-    fn searches_are_a_table() {
-        let search = SearchSummary {
-            id: "7k2m9qrt".into(),
-            at_ms: 1_000_000,
-            entry_point: "cli".into(),
-            query: Some("two\nlines".into()),
-            model: None,
-            method: "background".into(),
-            kept: 3,
-            candidates: 1200,
-            relevant: 2,
-            not_relevant: 0,
-        };
-        let other =
-            SearchSummary { id: "0abcdefg".into(), query: None, entry_point: "import".into(), ..search.clone() };
-        let now = UNIX_EPOCH + Duration::from_secs(1000 + 7200);
-        insta::assert_snapshot!(plain(|out| print_searches(out, &[search, other], now)), @r"
-         query     when         from    kept     of  relevant  not  cut         text
-         7k2m9qrt  2 hours ago  cli        3  1,200         2    0  background  two lines
-         0abcdefg  2 hours ago  import     3  1,200         2    0  background
-        ");
+    fn a_passage_that_was_no_candidate_is_said_to_be_none() {
+        let gone = Judged { passage: "3f9a".into(), place: None, relevance: Label::NotRelevant, rank: None };
+        let printed = plain(|out| print_judged(out, &[gone]));
+        assert_eq!(printed, "not relevant: 3f9a (outside the pool, so no cut could keep it)\n");
     }
 
     #[test]

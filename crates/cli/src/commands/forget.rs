@@ -226,7 +226,6 @@ fn place(entry: &NoteEntry, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::print::plain;
 
     #[test]
     fn only_a_clear_answer_changes_anything() {
@@ -253,39 +252,5 @@ mod tests {
         for said in ["", "n", "1", "all", "yeah"] {
             assert_eq!(lines(said, false), None, "{said:?}");
         }
-    }
-
-    fn sample() -> Vec<NoteEntry> {
-        let entry = |start_line, end_line, text: &str| NoteEntry {
-            namespace: "project".into(),
-            path: "memory/2026-11-22.md".into(),
-            start_line,
-            end_line,
-            text: text.into(),
-            forgotten: false,
-        };
-        vec![entry(3, 3, "- 14:05 lunch"), entry(7, 8, "- 15:10 backups\u{1b}[31m\n  at night")]
-    }
-
-    #[test]
-    fn entries_are_shown_with_their_places() {
-        let shown = |numbered| plain(|out| print_entries(out, &sample(), |entry| entry.path.clone(), numbered));
-        insta::assert_snapshot!(shown(true), @r"
-        1. memory/2026-11-22.md:3
-           - 14:05 lunch
-        2. memory/2026-11-22.md:7-8
-           - 15:10 backups␛[31m
-             at night
-        ");
-        assert!(shown(false).starts_with("memory/2026-11-22.md:3\n"));
-    }
-
-    #[test]
-    fn each_entry_has_its_outcome() {
-        let forgotten = Forgotten { action: ForgetAction::Mark, entries: sample(), not_indexed: None };
-        insta::assert_snapshot!(plain(|out| print_done(out, &forgotten, |entry| entry.path.clone())), @r"
-        memory/2026-11-22.md:3  hidden
-        memory/2026-11-22.md:7-8  hidden
-        ");
     }
 }

@@ -250,11 +250,6 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_in_words() {
-        assert!(plain(|out| print(out, &nothing())).ends_with("\nNothing is related to it.\n"));
-    }
-
-    #[test]
     fn many_lines_are_shortened() {
         assert_eq!(lines(&[7]), "line 7");
         assert_eq!(lines(&[1, 2, 3, 4, 5, 6]), "lines 1, 2, 3, 4, 5, …");

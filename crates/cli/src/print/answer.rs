@@ -259,28 +259,6 @@ mod tests {
     use std::ops::Range;
 
     #[test]
-    fn a_result_shows_place_symbol_kind_and_numbered_lines() {
-        let mut first = hit("src/lock.rs", 8, 12);
-        first.symbol = Some("Lock::take".into());
-        first.snippet = "/// Takes the lock.\nfn take() {}".into();
-        first.snippet_line = 9;
-        let mut second = hit("guide.md", 1, 3);
-        second.kind = "front_matter".into();
-        second.title = Some("Guide > Install".into());
-        second.snippet = "Copy it.".into();
-        second.snippet_line = 1;
-        let found = Answer { results: vec![first, second], ..answer() };
-        insta::assert_snapshot!(plain(|out| hits(out, &found)), @r"
-        src/lock.rs:8-12  Lock::take  (function)
-           9 │ /// Takes the lock.
-          10 │ fn take() {}
-
-        guide.md:1-3  (front matter)  Guide > Install
-           1 │ Copy it.
-        ");
-    }
-
-    #[test]
     fn an_issue_is_shown_as_people_know_it() {
         let mut comment = hit("issue:12", 8, 12);
         comment.kind = "comment".into();
@@ -375,29 +353,11 @@ mod tests {
 
         1 of 97 looks relevant (92%); the next has 12%. [query 7k2m9qrt]
         ");
+        let mut several = found.clone();
+        several.index.namespaces.push("other".into());
+        assert!(plain(|out| whole(out, &several)).contains("\n  sample src/queue.rs:40  "));
         let narrow = plain_in(30, |out| nearest(out, &found, "Less likely:"));
         assert!(narrow.lines().count() == 4 && narrow.lines().all(|line| line.chars().count() <= 30), "{narrow}");
-    }
-
-    #[test]
-    fn an_empty_answer_begins_with_its_sentence() {
-        let mut found = answer();
-        found.summary = r#"Nothing clearly relevant: no passage has "Mongolia"."#.into();
-        found.nearest = vec![nearest_entry("a.md", 3)];
-        found.index.namespaces.push("other".into());
-        insta::assert_snapshot!(plain(|out| whole(out, &found)), @r#"
-        Nothing clearly relevant: no passage has "Mongolia".
-        Nearest:
-          sample a.md:3
-        "#);
-        found.index.passages = 0;
-        assert!(summary(&found).contains("filters"));
-    }
-
-    #[test]
-    fn each_path_is_printed_once_in_order() {
-        let results = [hit("b.rs", 1, 2), hit("a.rs", 1, 2), hit("b.rs", 9, 12)];
-        assert_eq!(plain(|out| files(out, &results, 10)), "b.rs\na.rs\n");
     }
 
     #[test]

@@ -195,66 +195,20 @@ mod tests {
     use super::super::plain;
     use super::*;
 
-    fn sample() -> RunReport {
-        RunReport {
-            added: 1200,
-            changed: 3,
-            unchanged: 40,
-            passages: 9000,
-            embedded: [("static".into(), 9000)].into(),
-            pending: [("minilm".into(), 8999)].into(),
+    #[test]
+    fn what_was_left_out_or_could_not_be_read_is_counted_or_listed() {
+        let run = RunReport {
             skipped: [("binary".into(), 12), ("too_large".into(), 1)].into(),
             left_out: [("logo.png".into(), "it is binary".into())].into(),
             unreadable: vec!["secret\u{7}.txt: permission denied".into()],
-            timings_ms: [("walk".into(), 20.0), ("read".into(), 980.0), ("embed_static".into(), 450.0)].into(),
             ..RunReport::default()
-        }
-    }
-
-    #[test]
-    fn a_run_takes_a_few_lines() {
-        insta::assert_snapshot!(plain(|out| report(out, &sample(), false)), @r"
-        1,243 files: 1,200 added, 3 changed; 9,000 passages written in 1.4 s
-          static: 9,000 passages embedded in 450 ms, 20,000 a second
-          minilm: 8,999 passages not embedded yet
-          13 files left out (-v says why)
-          1 file could not be read (-v lists them)
-        ");
-    }
-
-    #[test]
-    fn verbose_says_what_was_left_out_and_why() {
-        let text = plain(|out| report(out, &sample(), true));
-        assert!(
-            text.contains("13 files left out: 12 binary, 1 too large\n    logo.png: it is binary\n    and 12 more\n"),
-            "{text}"
-        );
-        assert!(text.contains("    secret␇.txt: permission denied\n"), "{text}");
-    }
-
-    #[test]
-    fn changed_and_unreadable_repositories_have_lines() {
-        let of = |namespace: &str, added, remark: Option<&str>| SourceReport {
-            namespace: namespace.into(),
-            added,
-            passages: 4 * added,
-            unchanged: 3,
-            remark: remark.map(str::to_owned),
-            ..SourceReport::default()
         };
-        let sources = vec![of("api", 2, None), of("web", 0, None), of("old", 0, Some("gone; its documents stay"))];
-        let run = RunReport { added: 2, unchanged: 9, passages: 8, sources, ..RunReport::default() };
-        insta::assert_snapshot!(plain(|out| report(out, &run, false)), @r"
-        11 files: 2 added; 8 passages written in 0.0 ms
-          api: 5 files: 2 added; 8 passages written
-          old: gone; its documents stay
-        ");
-        assert!(plain(|out| report(out, &run, true)).contains("\n  web: 3 files, none changed\n"));
-    }
-
-    #[test]
-    fn a_run_that_changed_nothing_says_so() {
-        let report = RunReport { unchanged: 5, ..RunReport::default() };
-        assert_eq!(line(&report), "5 files, none changed in 0.0 ms");
+        let text = plain(|out| report(out, &run, false));
+        assert!(text.contains("  13 files left out (-v says why)\n"), "{text}");
+        assert!(text.contains("  1 file could not be read (-v lists them)\n"), "{text}");
+        let text = plain(|out| report(out, &run, true));
+        let left_out = "13 files left out: 12 binary, 1 too large\n    logo.png: it is binary\n    and 12 more\n";
+        assert!(text.contains(left_out), "{text}");
+        assert!(text.contains("    secret␇.txt: permission denied\n"), "{text}");
     }
 }

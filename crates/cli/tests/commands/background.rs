@@ -14,6 +14,9 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Said once an index.
 const NOTE: &str = "embeds the rest in the background";
 
+/// A few more than a search embeds at once.
+const PASSAGES: u64 = 530;
+
 /// A tree with more passages than a search waits for, whose background processes end with it.
 struct Large(Tree);
 
@@ -22,7 +25,7 @@ impl Large {
         let tree = Tree::empty();
         let words =
             "the glacier left stones and sand behind when it melted, and the stream that came after it wore them round";
-        for number in 0..700 {
+        for number in 0..PASSAGES {
             tree.write(&format!("moraines/{number}.md"), &format!("# Moraine {number}\n\nIn year {number} {words}.\n"));
         }
         Large(tree)
@@ -119,7 +122,7 @@ fn a_killed_process_leaves_what_it_has_done_and_the_next_search_starts_one_that_
     let process = tree.embeds();
     until("its progress is told", || tree.status()["embedding"].is_object());
     let embedding = tree.status()["embedding"].clone();
-    assert_eq!((&embedding["model"], &embedding["passages"]), (&json!("minilm"), &json!(700)), "{embedding}");
+    assert_eq!((&embedding["model"], &embedding["passages"]), (&json!("minilm"), &json!(PASSAGES)), "{embedding}");
 
     // Another one ends at once, and leaves the first alone. Nor does a search start one, or embed by itself.
     tree.run(&["index", "--background"]);

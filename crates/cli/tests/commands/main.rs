@@ -3,9 +3,6 @@
 #[cfg(unix)]
 mod background;
 #[cfg(unix)]
-mod file_modes;
-mod hook;
-#[cfg(unix)]
 mod import_github;
 mod interruptions;
 mod linux;
@@ -24,4 +21,3 @@ mod support;
 #[cfg(unix)]
 mod transcripts;
 mod user_directories;
-mod version;

@@ -152,7 +152,7 @@ fn server(tree: &Tree) -> Client {
 fn nothing_hides_in_any_answer_and_names_of_others_stand_between_fences() {
     let tree = hostile();
     let mut client = server(&tree);
-    let mut quoted = 0;
+    let (mut quoted, mut told) = (0, Vec::new());
     for (tool, arguments) in calls() {
         let what = format!("{tool} {arguments}");
         let result = client.call(tool, arguments);
@@ -161,12 +161,23 @@ fn nothing_hides_in_any_answer_and_names_of_others_stand_between_fences() {
         if result["isError"] == true {
             // An error is on one line, so that none of it can pass for another message, and names by others are fenced.
             assert_eq!(outside(text).lines().count(), 1, "{what}: {text}");
+            told.push(text.to_owned());
         } else {
             let own = outside(text);
             assert!(!own.to_lowercase().contains("obeyme"), "{what}: outside of the fences: {own}\nof:\n{text}");
         }
         quoted += usize::from(text.to_lowercase().contains("obeyme"));
+        told.extend(result["structuredContent"]["warnings"].as_array().into_iter().flatten().map(Value::to_string));
     }
+    // Messages say what an agent can do, and commands are for the user.
+    told.push(client.refused("get", json!({ "id": "issue:999" })));
+    for message in &told {
+        let asks = message.matches("ask the user to run `tamis ").count();
+        let remark = message.contains("commands and flags are the user's: ask for them");
+        assert!(message.matches("`tamis ").count() == asks || remark, "{message}");
+    }
+    let unknown = client.refused("get", json!({ "id": "nonesuch.md" }));
+    assert!(unknown.contains("`search`"), "{unknown}");
     assert!(quoted > 20, "only {quoted} answers quoted anything");
     let tools = client.request("tools/list", json!({}));
     let listed: BTreeSet<&str> =
@@ -238,7 +249,7 @@ fn large() -> Tree {
         json!({ "record": "task", "id": "t1", "question": "Do krakens sleep?" }),
         json!({ "record": "page", "id": "p1", "url": "https://kraken.example/a", "title": "Krakens" }),
     ];
-    for number in 0..150 {
+    for number in 0..80 {
         let text: String = long.chars().take(9000).collect();
         evidence.push(json!({ "record": "claim", "id": format!("c{number}"), "task_id": "t1", "text": format!("Kraken {number} {text}") }));
     }
@@ -308,7 +319,7 @@ fn max_chars_bounds_the_text_of_an_answer() {
     }
     let (data, text) = client.good("query_sql", json!({ "sql": "SELECT text FROM claims", "limit": 200 }));
     let given = data["row_count"].as_u64().expect("a number");
-    assert!(given > 0 && given <= 150, "{given}");
+    assert!(given > 0 && given <= 80, "{given}");
     assert_eq!(data["rows"].as_array().map(|rows| rows.len() as u64), Some(given));
     assert!(text.contains("did not fit") && text.contains("max_chars"), "{text}");
 
@@ -410,30 +421,6 @@ fn limits_of_a_schema_are_the_limits_that_hold() {
 }
 
 #[test]
-fn messages_say_what_an_agent_can_do_and_commands_are_for_the_user() {
-    let tree = hostile();
-    let mut client = server(&tree);
-    let mut told = Vec::new();
-    for (tool, arguments) in calls() {
-        let result = client.call(tool, arguments);
-        if result["isError"] == true {
-            told.push(result["content"][0]["text"].as_str().expect("a text").to_owned());
-        }
-        told.extend(result["structuredContent"]["warnings"].as_array().into_iter().flatten().map(Value::to_string));
-    }
-    let missing = client.refused("get", json!({ "id": "issue:999" }));
-    told.push(missing.clone());
-    assert!(!told.is_empty());
-    for message in &told {
-        let asks = message.matches("ask the user to run `tamis ").count();
-        let remark = message.contains("commands and flags are the user's: ask for them");
-        assert!(message.matches("`tamis ").count() == asks || remark, "{message}");
-    }
-    let unknown = client.refused("get", json!({ "id": "nonesuch.md" }));
-    assert!(unknown.contains("`search`"), "{unknown}");
-}
-
-#[test]
 fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
     let tree = Tree::indexed();
     let mut client = server(&tree);
@@ -456,7 +443,7 @@ fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
 }
 
 #[test]
-fn parameters_that_are_not_the_methods_are_invalid_and_half_a_character_is_no_fault() {
+fn parameters_that_are_not_the_methods_are_invalid() {
     let tree = Tree::indexed();
     let mut client = server(&tree);
     for (method, params) in [
@@ -470,12 +457,6 @@ fn parameters_that_are_not_the_methods_are_invalid_and_half_a_character_is_no_fa
         assert!(answer["error"]["message"].as_str().is_some_and(|text| text.starts_with(method)), "{answer}");
     }
     assert_eq!(client.request("tools/cal", json!({}))["error"]["code"], -32601);
-    client.send_line(
-        r#"{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"search","arguments":{"query":"oven \ud83d"}}}"#,
-    );
-    let answer = client.answer(77);
-    assert_ne!(answer["result"]["isError"], true, "{answer}");
-    assert!(answer.to_string().contains("bread.md"), "{answer}");
 }
 
 #[test]

@@ -95,6 +95,18 @@ fn invocations() -> Vec<Vec<String>> {
 #[test]
 fn nothing_that_others_wrote_steers_a_terminal_or_hides_on_it() {
     let tree = tree();
+    // JSON is exact, and a pipe gets the very text.
+    let found = tree.json(&["search", "--mode", "lexical", "--json", "kraken ice"]);
+    let paths: Vec<&str> =
+        found["results"].as_array().expect("a list").iter().filter_map(|hit| hit["path"].as_str()).collect();
+    assert!(paths.contains(&file_name().as_str()), "{paths:?}");
+    let (_, text, _) = run(tree.tamis(&["get", "docs/plain.md"]));
+    // Characters without a width are no part of any word, so the index has none.
+    let whole = fs::read_to_string(tree.root().join("docs/plain.md")).expect("read");
+    assert_eq!(text, whole.replace(['\u{200b}', '\u{2060}'], ""));
+    let (_, files, _) = run(tree.tamis(&["search", "--mode", "lexical", "--files", "kraken ice"]));
+    assert!(files.contains(for_terminal(&file_name()).as_ref()), "{files:?}");
+
     // Settings are quoted with the file that they came from.
     fs::write(tree.home().join("config.toml"), "[memory]\ndirectory = \"mem\u{202e}\u{200b}\"\n").expect("written");
     let mut said = String::new();
@@ -113,7 +125,7 @@ fn nothing_that_others_wrote_steers_a_terminal_or_hides_on_it() {
 #[cfg(unix)]
 #[test]
 fn what_is_wrong_with_a_configuration_is_quoted_safely() {
-    let tree = tree();
+    let tree = Tree::empty();
     for text in [
         format!("\"{HOSTILE_PLAIN}\" = 1\n"),
         format!("[search]\ncut = \"{HOSTILE_PLAIN}\"\n"),
@@ -149,22 +161,6 @@ fn no_command_is_left_out_of_that() {
         };
         assert!(tried.contains(name), "`tamis {command}` is not among the invocations");
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn json_is_exact_and_a_pipe_gets_the_very_text() {
-    let tree = tree();
-    let found = tree.json(&["search", "--mode", "lexical", "--json", "kraken ice"]);
-    let paths: Vec<&str> =
-        found["results"].as_array().expect("a list").iter().filter_map(|hit| hit["path"].as_str()).collect();
-    assert!(paths.contains(&file_name().as_str()), "{paths:?}");
-    let (_, text, _) = run(tree.tamis(&["get", "docs/plain.md"]));
-    // Characters without a width are no part of any word, so the index has none.
-    let whole = fs::read_to_string(tree.root().join("docs/plain.md")).expect("read");
-    assert_eq!(text, whole.replace(['\u{200b}', '\u{2060}'], ""));
-    let (_, files, _) = run(tree.tamis(&["search", "--mode", "lexical", "--files", "kraken ice"]));
-    assert!(files.contains(for_terminal(&file_name()).as_ref()), "{files:?}");
 }
 
 #[test]

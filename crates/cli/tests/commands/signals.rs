@@ -81,28 +81,13 @@ fn a_watch_embeds_with_the_better_model_between_changes() {
     assert!(first["pending"]["minilm"].as_u64() > Some(0) && first["embedded"].get("minilm").is_none(), "{first}");
     let embeds = |report: &Value| report["embedded"]["minilm"] == first["pending"]["minilm"];
     assert!(reports.by_ref().any(|report| embeds(&report)), "the rest is embedded");
-    tree.write("docs/cheese.md", "# Cheese\n\nA blue cheese ripens in the cellar.\n");
+    tree.write("memory/2026-05-06.md", "# 2026-05-06\n\n- the lease of the workshop ends in june\n");
     let sees = |report: &Value| report["added"] == 1 || report["changed"] == 1;
     let seen = reports.by_ref().find(sees).expect("the new file is read");
     assert_eq!(seen["embedded"]["minilm"], 1, "and a few passages are embedded at once");
     signal(watched.child.id(), "-INT");
     drop(reports);
     assert_eq!(watched.child.wait().expect("ends").code(), Some(0));
-}
-
-#[test]
-fn a_watch_reads_what_changes_until_it_is_told_to_end() {
-    let tree = Tree::new();
-    let mut watched = spawn(&tree, &["index", "--watch", "--json"], "static");
-    let out = BufReader::new(watched.child.stdout.take().expect("a pipe"));
-    let mut reports = out.lines().map_while(Result::ok).map(|line| serde_json::from_str::<Value>(&line).expect("JSON"));
-    assert_eq!(reports.next().expect("a first run")["added"], 7);
-    tree.write("docs/cheese.md", "# Cheese\n\nA blue cheese ripens in the cellar.\n");
-    let sees = |report: &Value| report["added"] == 1 || report["changed"] == 1;
-    assert!(reports.by_ref().any(|report| sees(&report)), "the new file is read");
-    signal(watched.child.id(), "-INT");
-    drop(reports);
-    assert_eq!(watched.child.wait().expect("ends").code(), Some(0));
-    let answer = tree.json(&["search", "--no-refresh", "--json", "--mode", "lexical", "cheese in the cellar"]);
-    assert_eq!(answer["results"][0]["path"], "docs/cheese.md");
+    let answer = tree.json(&["search", "--no-gate", "when does the lease end", "--json", "--no-refresh"]);
+    assert_eq!(answer["results"][0]["path"], "memory/2026-05-06.md", "{answer}");
 }

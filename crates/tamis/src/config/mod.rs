@@ -172,7 +172,7 @@ fn collection_directories(settings: &Settings) -> Result<Vec<CollectionDirectory
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
@@ -213,6 +213,96 @@ mod tests {
             let config = others.iter().find_map(load).unwrap_or_else(|| panic!("{} refuses {others:?}", key.name));
             assert_ne!(applied(&config), built_in, "{} = {others:?} changes nothing", key.name);
         }
+    }
+
+    #[test]
+    fn cuts_of_their_own_take_the_parameters_of_their_tables() {
+        assert_eq!(Config::built_in().evidence.cut.name(), "auto");
+        let kneedle = flags(&[("evidence.cut", "kneedle")]).expect("allowed").evidence.cut.to_string();
+        assert_eq!(kneedle, "kneedle:sensitivity=1,min_results=3,max_results=50,pick=strongest");
+        let tables = [("cut.kneedle.sensitivity", "2"), ("cut.top_score.floor", "0.25")];
+        let cuts = [("evidence.cut", "kneedle:min_results=2"), ("memory.cut", "top_score")];
+        let config = flags(&[tables, cuts].concat()).expect("allowed");
+        assert!(config.evidence.cut.to_string().starts_with("kneedle:sensitivity=2,min_results=2"));
+        assert!(config.memory.cut.expect("a rule").to_string().contains("floor=0.25"));
+    }
+
+    #[test]
+    fn what_is_refused_is_named_with_what_is_allowed_and_shows_no_secret() {
+        const REMOTE: &str = "[rerank]\nmodel = \"reader\"\n[models.reader]\nprovider = \"rerank\"\nurl = \"http://localhost:1/v1\"\nmodel = \"m\"\n";
+        const TOKEN: &str = "[[mcp.token]]\nname = \"ci\"\nsha256 = \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"\n";
+        let token = format!("{TOKEN}namespaces = \"all\"\n");
+        let reader = |line: &str| format!("{REMOTE}{line}\n");
+        let users = [
+            (token.replace("ci", "a b"), "name"),
+            (token.replace("9f86", "hunter2"), "hexadecimal"),
+            (TOKEN.to_owned(), "namespaces"),
+            (format!("{TOKEN}namespaces = []\n"), "namespaces"),
+            (format!("{TOKEN}namespaces = \"some\"\n"), "namespaces"),
+            (format!("{token}token = \"hunter2-hunter2\"\n"), "token"),
+            (token.repeat(2), "different"),
+            ("[mcp]\ntoken = \"hunter2-hunter2\"\n".to_owned(), "[[mcp.token]]"),
+            ("[mcp]\nallowed_hosts = [\"http://a\"]\n".to_owned(), "names of hosts"),
+            ("[mcp]\nallowed_hosts = [\"a:80\"]\n".to_owned(), "names of hosts"),
+            ("[mcp]\nallowed_origins = [\"null\"]\n".to_owned(), "origins"),
+            ("[mcp]\nallowed_origins = [\"https://*\"]\n".to_owned(), "origins"),
+            ("[mcp]\nmax_conections = 3\n".to_owned(), "max_connections"),
+            ("[telemetry]\nrecord = \"maybe\"\n".to_owned(), "telemetry.record = \"maybe\": must be true or false"),
+            (reader("batch_size = 0"), "models.reader.batch_size"),
+            (reader("max_retries = 21"), "models.reader.max_retries"),
+            (reader("requests_per_minute = 0"), "models.reader.requests_per_minute"),
+            (reader("scores = \"grades\""), "\"grades\" is none of auto"),
+            (reader("dimension = 8"), "models.reader: dimension is no key of it"),
+            (REMOTE.replace("http://", ""), "models.reader.url"),
+            (REMOTE.replace("[models", "slope = 0\n[models"), "rerank.slope"),
+            (REMOTE.replace("[rerank]\nmodel", "[search]\nmodel"), "search.model|one for rerank.model"),
+        ];
+        let projects = [
+            (token.as_str(), "mcp.|user's configuration"),
+            ("[mcp]\nallowed_hosts = [\"evil.example\"]\n", "mcp.|user's configuration"),
+            ("[mcp]\nrequests_per_minute = 0\n", "mcp.|user's configuration"),
+            ("[store]\nurl = \"postgres://ada@db.example/tamis\"\n", "store.url"),
+            (REMOTE, "sends text to http://localhost:1/v1|`tamis trust`"),
+        ];
+        let flagged = [
+            ("evidence.cut", "kneedl", "kneedle"),
+            ("memory.cut", "top_scorr", "memory.cut|top_score"),
+            ("index.notes", "a{b", "index.notes|a{b"),
+            ("index.wiki", "a{b", "index.wiki|a{b"),
+            ("rerank.model", "minilm", "--flag: rerank.model = \"minilm\"|provider = \"rerank\""),
+            ("rerank.model", "other", "[models.other]"),
+            ("store.url", "mysql://ada:hunter2@host/x", "--flag|postgres://"),
+            ("triage.troubleshooting.similarity_threshold", "1.2", "similarity_threshold|1.2|0 to 1"),
+            ("triage.troubleshooting.max_results", "11", "max_results|11|1 to 10"),
+            ("triage.troubleshooting.max_results", "0", "max_results|0|1 to 10"),
+            ("triage.troubleshooting.total_budget_chars", "999", "total_budget_chars|999|1000 to 50000"),
+            ("triage.duplicates.min_likeness", "-1", "min_likeness|-1|0 to 1"),
+        ];
+        let users = users.iter().map(|(text, says)| (given(text, "", &[]), *says));
+        let projects = projects.map(|(text, says)| (given("", text, &[]), says));
+        let flagged = flagged.map(|(key, value, says)| (flags(&[(key, value)]), says));
+        for (loaded, says) in users.chain(projects).chain(flagged) {
+            let error = loaded.expect_err(says);
+            assert!(says.split('|').all(|part| error.contains(part)) && !error.contains("hunter2"), "{says}: {error}");
+        }
+    }
+
+    /// Loads a user's and a project's file with these texts, and flags.
+    pub(crate) fn given(user: &str, project: &str, flags: &[(&str, &str)]) -> Result<Config, String> {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let file = |name: &str, text: &str| {
+            let path = directory.path().join(name);
+            std::fs::write(&path, text).expect("written");
+            Some(path)
+        };
+        let flags = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned(), "--flag".to_owned()));
+        let (user, project, flags) = (file("user.toml", user), file("project.toml", project), flags.collect());
+        Config::load(&Origins { user, project, flags, ..Origins::default() }, None).map_err(|error| error.to_string())
+    }
+
+    /// Loads these flags.
+    pub(crate) fn flags(flags: &[(&str, &str)]) -> Result<Config, String> {
+        given("", "", flags)
     }
 
     /// Returns everything that keys can change: the typed values, and the rules that take parameters from the configuration.

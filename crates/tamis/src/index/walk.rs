@@ -498,36 +498,4 @@ mod tests {
         }
         assert_eq!(found.remarks.len(), 7, "{said}");
     }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn names_that_are_no_text_are_left_out_by_one_line() {
-        use std::ffi::OsStr;
-        use std::os::unix::ffi::OsStrExt;
-        let root = tempfile::tempdir().expect("a temporary directory");
-        let name = |bytes: &'static [u8]| root.path().join(OsStr::from_bytes(bytes));
-        fs::write(name(b"caf\xe9.txt"), "x").expect("written");
-        fs::create_dir(name(b"d\xe9")).expect("made");
-        fs::write(name(b"d\xe9/inner.txt"), "x").expect("written");
-        fs::write(name(b"plain.txt"), "x").expect("written");
-        let found = walk(&at(root.path()), &root.path().join(".tamis"), &Config::built_in().index).expect("walked");
-        assert_eq!(paths(&found), ["plain.txt"]);
-        assert_eq!(found.skipped.get("name_not_utf8"), Some(&2));
-        assert_eq!(found.left_out.len(), 2, "{:?}", found.left_out);
-        let [line] = found.remarks.as_slice() else { panic!("{:?}", found.remarks) };
-        assert!(line.contains(r#""caf\xE9.txt""#) && line.contains("rename"), "{line}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn symbolic_links_are_counted_and_not_followed() {
-        let outside = tempfile::tempdir().expect("a temporary directory");
-        fs::write(outside.path().join("secret.txt"), "outside").expect("written");
-        let root = tempfile::tempdir().expect("a temporary directory");
-        std::os::unix::fs::symlink(outside.path(), root.path().join("link")).expect("linked");
-        let found = walk(&at(root.path()), &root.path().join(".tamis"), &Config::built_in().index).expect("walked");
-        assert!(found.files.is_empty());
-        assert_eq!(found.skipped.get("symlink"), Some(&1));
-        assert_eq!(found.left_out, [("link".to_owned(), "symlink")]);
-    }
 }

@@ -320,28 +320,16 @@ mod tests {
     }
 
     #[test]
-    fn age_moves_nothing_twice() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let index = noted(directory.path(), &[("memory.cut", "max_gap"), STRONG], &[("old.md", Some(60), BACKUPS)]);
-        let answer = recall(&index, "backups of the database on the second disk");
-        let pool = answer.pool.as_ref().expect("explained");
-        assert_eq!((pool[0].distance_factor, pool[0].decay), (1.0, 0.25));
-    }
-
-    #[test]
-    fn without_decay_nothing_changes() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let index = noted(directory.path(), &[("memory.decay", ""), STRONG], &[("old.md", Some(60), BACKUPS)]);
-        assert_eq!(left(&recall(&index, "backups of the database")), [("old.md", 1.0)]);
-    }
-
-    #[test]
-    fn searches_that_are_not_of_memories_do_not_decay() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let index = noted(directory.path(), &[], &[("old.md", Some(60), BACKUPS)]);
-        let request =
-            SearchRequest { explain: true, now_ns: Some(NOW), ..SearchRequest::new("backups of the database") };
-        let answer = index.search(&request).expect("searched");
-        assert_eq!(left(&answer), [("old.md", 1.0)]);
+    fn age_counts_once_and_only_for_memories_that_decay() {
+        let notes: Notes<'_> = &[("old.md", Some(60), BACKUPS)];
+        for (setting, decay) in [(("memory.cut", "max_gap"), 0.25), (("memory.decay", ""), 1.0)] {
+            let directory = tempfile::tempdir().expect("a directory");
+            let index = noted(directory.path(), &[setting, STRONG], notes);
+            let pool = recall(&index, "backups of the database on the second disk").pool.expect("explained");
+            assert_eq!((pool[0].distance_factor, pool[0].decay), (1.0, decay), "{setting:?}");
+            let plain =
+                SearchRequest { explain: true, now_ns: Some(NOW), ..SearchRequest::new("backups of the database") };
+            assert_eq!(left(&index.search(&plain).expect("searched")), [("old.md", 1.0)], "{setting:?}");
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! Thresholds by language, from the configuration file and from a calibration to the search that uses them.
 
-use crate::support::assert_says;
 use std::fs;
 use std::path::Path;
 use tamis::calibrate::{CalibrateMethod, CalibrateReport, CalibrateRequest, Outcome, ThresholdSource};
@@ -203,43 +202,7 @@ fn thresholds_of_the_configuration_are_handed_on_under_their_model() {
 }
 
 #[test]
-fn what_is_wrong_in_the_file_is_named() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let calibrated = "[search.calibrated]\nprovider = \"static\"\nmodel = \"m\"\n";
-    for (text, part) in [
-        ("[search.thresholds]\npyton = 0.5\n".to_owned(), "did you mean search.thresholds.python?"),
-        ("[search.thresholds]\nrust = 1.5\n".into(), "search.thresholds.rust = 1.5: must be -1 to 1"),
-        ("[search.thresholds]\nrust = \"high\"\n".into(), "must be -1 to 1"),
-        ("[search.thresholds]\nts = 0.5\njs = 0.6\n".into(), "search.thresholds.typescript under another name"),
-        (format!("{calibrated}rust = 2\n"), "search.calibrated.rust = 2: must be -1 to 1"),
-        (format!("{calibrated}klingon = 0.5\n"), "search.calibrated.klingon: no such key"),
-        (format!("{calibrated}calibrated_at = \"lately\"\n"), "must be a time such as"),
-        ("[search.calibrated]\nrust = 0.5\n".into(), "run `tamis calibrate` again"),
-        ("[search]\ncalibrated = 5\n".into(), "the table that `tamis calibrate` writes"),
-    ] {
-        configure(directory.path(), &text);
-        let project = Some(Location::at(directory.path(), None).config_file());
-        assert_says(Config::load(&Origins { project, ..Origins::default() }, None).expect_err(&text), &[part]);
-    }
-    let unknown = tamis::config::unknown_variables(["TAMIS_SEARCH_THRESHOLDS_PYTON"]);
-    let error = unknown[0].to_string();
-    assert!(error.contains("TAMIS_SEARCH_THRESHOLDS_PYTHON"), "{error}");
-}
-
-#[test]
-fn trap_a_manual_value_is_never_overwritten() {
-    let (directory, _) = indexed(&both());
-    configure(directory.path(), "# ours\n[search.thresholds]\nrust = 0.70 # as built in, and meant\n");
-    let index = open(directory.path(), &[]);
-    let report = calibrate(&index, &CalibrateRequest::default());
-    assert_eq!((report.languages[1].before, report.languages[1].before_source), (0.70, ThresholdSource::Manual));
-    let text = fs::read_to_string(directory.path().join(".tamis/config.toml")).expect("read");
-    assert!(text.starts_with("# ours\n[search.thresholds]\nrust = 0.70 # as built in, and meant\n"), "{text}");
-    assert!(text.contains("[search.calibrated]") && text.contains("python = "), "{text}");
-    let again = open(directory.path(), &[]);
-    assert_eq!(held(&again, "static", "rust"), (0.70, Some(ThresholdSource::Manual)));
-    assert_eq!(held(&again, "static", "python").1, Some(ThresholdSource::Calibrated));
-
+fn a_calibration_of_one_language_keeps_the_others_and_needs_no_file() {
     let (directory, index) = indexed(&both());
     let all = calibrate(&index, &CalibrateRequest::default());
     let request = CalibrateRequest {
@@ -283,17 +246,11 @@ fn what_cannot_be_calibrated_is_skipped_and_says_so() {
     assert!(!directory.path().join(".tamis/config.toml").exists());
     assert_eq!(held(&index, "static", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
 
-    let (_directory, index) = indexed(&[("notes.md".into(), "# Notes\n\nProse has no symbols.\n".into())]);
-    assert_eq!(calibrate(&index, &CalibrateRequest::default()).languages, []);
     let (_directory, index) = indexed(&both());
     let other = CalibrateRequest { model: Some("minilm".into()), ..CalibrateRequest::default() };
     let error = index.calibration().run(&other, &()).expect_err("no vectors");
     assert!(matches!(error, Error::NotEmbedded { symbols: 80, .. }), "{error}");
     assert!(error.to_string().contains("refresh the index"), "{error}");
-    let klingon = CalibrateRequest { languages: vec!["klingon".into()], ..CalibrateRequest::default() };
-    assert!(
-        index.calibration().run(&klingon, &()).is_err_and(|error| error.to_string().contains("one with symbols: "))
-    );
 
     // Each file holds all subjects and each verb once: a file reveals nothing about the subject of a symbol.
     let file = |at: usize| {

@@ -1,6 +1,6 @@
 //! Judgements of some questions move the odds of the results of others.
 
-use crate::support::{ask, indexed_notes, judged_directory, search, store};
+use crate::support::{ask, indexed_notes, search, store};
 use tamis::feedback::Label;
 use tamis::{Answer, Index, Mode, SearchRequest};
 
@@ -83,51 +83,5 @@ fn judgements_move_the_probabilities_of_another_question_and_never_its_order() {
         let by_words =
             |index: &Index| search(index, SearchRequest { mode: Some(Mode::Lexical), ..SearchRequest::new(OTHER) });
         assert!(!by_words(&index).cut.diagnostics.contains_key("judgements"));
-    }
-}
-
-#[test]
-fn learning_off_leaves_the_probabilities_and_imported_judgements_lower_them() {
-    let (tree, index) = indexed_notes(&[]);
-    let before = probabilities(&explained(&index));
-    judge_all(&index, mostly(Label::NotRelevant, Label::Relevant));
-    assert_ne!(probabilities(&explained(&index)), before);
-    for (setting, said) in [("search.learn", "off (search.learn)"), ("telemetry.record", "telemetry.record")] {
-        let answer = explained(&tree.open(&[(setting, "off")]));
-        assert_eq!(probabilities(&answer), before, "{setting}");
-        assert!(answer.cut.diagnostics["learning"].as_str().expect("text").contains(said), "{:?}", answer.cut);
-    }
-
-    let (_tree, index) = indexed_notes(&[]);
-    let before = probabilities(&explained(&index))[0];
-    // Of each question, a note on another subject is the answer, and so what was found is none; only the first is right.
-    let queries = JUDGED.iter().enumerate().map(|(at, text)| format!("{{\"_id\":\"q{at}\",\"text\":\"{text}\"}}\n"));
-    let right = |at: usize| if at == 0 { "violin.md" } else { "glacier.md" };
-    let qrels: String = (0..JUDGED.len()).map(|at| format!("q{at}\t{}\t1\n", right(at))).collect();
-    let directory = judged_directory(&queries.collect::<String>(), &qrels);
-    index.feedback().import(directory.path(), "test", &()).expect("imported");
-    let after = probabilities(&explained(&index))[0];
-    assert!(after < before, "{after} after {before}");
-}
-
-#[test]
-fn judging_only_what_is_relevant_or_only_the_first_result_moves_nothing() {
-    for only_first in [false, true] {
-        let (_tree, index) = indexed_notes(&[]);
-        let before = probabilities(&explained(&index));
-        if only_first {
-            for (number, question) in JUDGED.iter().enumerate() {
-                let request = SearchRequest {
-                    cut: Some(index.config().cut("fixed:k=3").expect("a cut")),
-                    ..SearchRequest::new(*question)
-                };
-                let id = search(&index, request).query_id.expect("recorded");
-                let label = if number == 0 { Label::NotRelevant } else { Label::Relevant };
-                index.feedback().judge(&id, &["1"], label).expect("judged");
-            }
-        } else {
-            judge_all(&index, |_| Some(Label::Relevant));
-        }
-        assert_eq!(probabilities(&explained(&index)), before);
     }
 }

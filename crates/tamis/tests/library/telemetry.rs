@@ -45,38 +45,6 @@ fn a_search_without_a_cut_is_recorded_as_what_it_shows() {
 }
 
 #[test]
-fn trap_every_query_is_taken_down_also_one_that_finds_nothing() {
-    let (_tree, index) = indexed_notes(&[]);
-    let found = ask(&index, "how hot must the oven be for bread");
-    let nothing = ask(&index, "zzyzx qwrtplk");
-    let limited = search(
-        &index,
-        SearchRequest {
-            limit: Some(1),
-            cut: Some(parse("fixed:k=3").expect("a rule")),
-            entry_point: Some("cli".into()),
-            ..SearchRequest::new("violin")
-        },
-    );
-    assert_eq!((found.cut.keep > 0, nothing.cut.keep), (true, 0));
-    let stats = stats(&index);
-    assert_eq!(
-        (stats.queries, stats.distinct_queries, stats.empty, stats.shortened),
-        (3, 3, 1, 1 + u64::from(found.cut.keep > found.results.len()))
-    );
-    let methods: Vec<&str> = stats.methods.iter().map(|share| share.name.as_str()).collect();
-    for method in [&found.cut.method, &nothing.cut.method, &limited.cut.method] {
-        assert!(methods.contains(&method.as_str()), "{methods:?}");
-    }
-    let from: Vec<(&str, u64)> = stats.entry_points.iter().map(|share| (share.name.as_str(), share.queries)).collect();
-    assert_eq!(from, [("library", 2), ("cli", 1)]);
-    let stages: Vec<&str> = stats.latency.iter().map(|latency| latency.stage.as_str()).collect();
-    assert!(stages.contains(&"gather") && stages.last() == Some(&"total"), "{stages:?}");
-    assert!(stats.lexical_candidates.is_some() && stats.semantic_candidates.is_some_and(|found| found > 0.0));
-    assert_eq!(stats.drift.len(), 1);
-}
-
-#[test]
 fn a_cut_says_its_threshold_method_and_keeps_the_hinted_language() {
     let (_tree, index) = indexed_notes(&[("search.gate", "false")]);
     let answer = with_cut(&index, "oven", "max_gap");
@@ -91,17 +59,6 @@ fn a_cut_says_its_threshold_method_and_keeps_the_hinted_language() {
     let hinted = SearchRequest { languages: vec!["python".into()], ..SearchRequest::new("violin") };
     search(&index, SearchRequest { cut: Some(parse("fixed:k=1").expect("a rule")), ..hinted });
     assert_eq!(self::stats(&index).language_match_ratio, Some(1.0));
-}
-
-#[test]
-fn telemetry_off_takes_nothing_down() {
-    let (tree, index) = indexed_notes(&[("telemetry.record", "off")]);
-    assert_eq!(stats(&index).queries, 0);
-    // An existing log is left as it is.
-    let recording = tree.open(&[]);
-    ask(&recording, "oven");
-    ask(&index, "oven");
-    assert_eq!(stats(&index).queries, 1);
 }
 
 #[test]
@@ -132,16 +89,7 @@ fn a_log_that_is_damaged_or_locked_or_of_nobody_never_fails_a_search() {
 }
 
 #[test]
-fn drift_and_periods_are_counted_alone() {
-    let (_tree, index) = indexed_notes(&[]);
-    ask(&index, "oven");
-    let of = |request: StatsRequest| index.statistics().summarize(&request).expect("read").queries;
-    let ago = tamis::dates::present() - std::time::Duration::from_secs(60);
-    assert_eq!(of(StatsRequest { since: Some(ago), ..StatsRequest::default() }), 1);
-    assert_eq!(of(StatsRequest { until: Some(ago), ..StatsRequest::default() }), 0);
-    assert_eq!(of(StatsRequest { namespace: Some(index.namespace().to_owned()), ..StatsRequest::default() }), 1);
-    assert_eq!(of(StatsRequest { namespace: Some("elsewhere".into()), ..StatsRequest::default() }), 0);
-
+fn drift_is_counted_before_and_after_a_calibration() {
     let (_tree, index) = indexed_notes(&[]);
     let model = ask(&index, "oven").model.expect("a model");
     let calibration = |language: &str, calibrated_at_ms| Calibration {
@@ -161,18 +109,6 @@ fn drift_and_periods_are_counted_alone() {
     let given = StatsRequest { calibrated_at_ms: Some([(model, 1)].into()), ..StatsRequest::default() };
     let drift = index.statistics().summarize(&given).expect("read").drift.remove(0);
     assert_eq!((drift.before, drift.after.map(|after| after.queries)), (None, Some(1)));
-}
-
-#[test]
-fn purging_leaves_what_people_judged() {
-    let (_tree, index) = indexed_notes(&[]);
-    let judged = ask(&index, "oven");
-    ask(&index, "violin");
-    index.feedback().judge(judged.query_id.as_deref().expect("recorded"), &["1"], Label::Relevant).expect("judged");
-    let purged = index.statistics().purge(false).expect("purged");
-    assert_eq!((purged.queries, purged.searches, purged.judged_kept), (2, 1, 1));
-    assert_eq!((stats(&index).queries, index.feedback().searches(9).expect("read").len()), (0, 1));
-    assert_eq!(index.statistics().purge(true).expect("purged").searches, 1);
 }
 
 #[test]
@@ -249,15 +185,4 @@ fn a_replay_tells_which_cut_does_better_and_what_it_cannot_replay() {
     assert_eq!(figures, [(Some(0.5), Some(1.0)), (Some(1.0), Some(0.5)), (Some(2.0 / 3.0), Some(1.0))]);
     assert_eq!(replay.judged, 1);
     assert_says(replay.notes.concat(), &["auto has learnt from these judgements"]);
-
-    let (_tree, index) = indexed_notes(&[]);
-    for (cuts, part) in [
-        (&[][..], "one cut or several"),
-        (&["max_gab"][..], "max_gap"),
-        (&["auto:budget_tokens=500"][..], "how long passages were is not recorded"),
-    ] {
-        let error = index.statistics().replay(&ReplayRequest::new(cuts.iter().map(ToString::to_string).collect()));
-        assert_says(error.expect_err("refused"), &[part]);
-    }
-    assert_eq!(self::replay(&index, &["auto"]).searches, 0, "nothing is recorded");
 }

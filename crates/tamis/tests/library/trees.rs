@@ -1,4 +1,5 @@
 //! A namespace of a store that several trees share belongs to one of them.
+#![cfg_attr(not(feature = "postgres"), allow(dead_code, unused_imports))]
 
 use crate::support::{assert_says, paths, refresh, search};
 use std::fs;
@@ -31,16 +32,17 @@ impl Trees {
         self.base().join(tree).join("api")
     }
 
-    fn open(&self, root: &Path, settings: &[(&str, &str)], index: Option<&Path>) -> Index {
+    fn open(&self, root: &Path, settings: &[(&str, &str)]) -> Index {
         let quick = [("index.models", "static")];
         let flags = quick.iter().chain(settings).map(|&(key, value)| (key.into(), value.into(), "test".into()));
         let origins = Origins { flags: flags.collect(), ..Origins::default() };
         let config = Config::load(&origins, None).expect("a valid configuration");
-        Index::at(Location::at(root, index), config).expect("opened")
+        Index::at(Location::at(root, None), config).expect("opened")
     }
 
-    /// Both trees in one store, and the first one at another place. A store of several machines must be told that it moved.
-    fn share(&self, is_told: bool, open: impl Fn(&Path) -> Index) {
+    /// Both trees in one store, and the first one at another place, of which the store must be told.
+    #[cfg(feature = "postgres")]
+    fn share(&self, open: impl Fn(&Path) -> Index) {
         let [one, two] = [self.root("one"), self.root("two")];
         assert_eq!(refresh(&open(&one)).added, 1);
         let other = open(&two);
@@ -63,56 +65,17 @@ impl Trees {
         fs::create_dir_all(moved.parent().expect("a parent")).expect("made");
         fs::rename(&one, &moved).expect("moved");
         let mut there = open(&moved);
-        if is_told {
-            assert!(there.refresh().is_err(), "nobody has said that it moved");
-            there.take_over_namespaces().expect("taken over");
-        }
+        assert!(there.refresh().is_err(), "nobody has said that it moved");
+        there.take_over_namespaces().expect("taken over");
         assert_eq!(refresh(&there).unchanged, 1);
     }
-}
-
-#[test]
-fn a_tree_does_not_replace_the_files_of_another_one_in_the_same_directory() {
-    let trees = Trees::new();
-    let index = trees.base().join("index");
-    trees.share(false, |root| trees.open(root, &[], Some(&index)));
-}
-
-#[test]
-fn a_tree_does_not_replace_the_files_of_one_that_is_gone() {
-    let trees = Trees::new();
-    let [one, two, index] = [trees.root("one"), trees.root("two"), trees.base().join("index")];
-    assert_eq!(refresh(&trees.open(&one, &[], Some(&index))).added, 1);
-    let away = trees.root("away");
-    fs::create_dir_all(away.parent().expect("a parent")).expect("made");
-    fs::rename(&one, &away).expect("moved");
-    let other = trees.open(&two, &[], Some(&index));
-    let refused = other.refresh().expect_err("another tree");
-    assert!(refused.to_string().contains("--moved"), "{refused}");
-    let reason = other.refresh_for_search(&()).expect("searched as it is").reason.expect("a reason");
-    assert!(reason.contains("--moved"), "{reason}");
-    assert_eq!(refresh(&trees.open(&away, &[], Some(&index))).unchanged, 1);
-}
-
-#[test]
-fn an_index_moves_with_its_tree_and_takes_no_other_one() {
-    let trees = Trees::new();
-    assert_eq!(refresh(&trees.open(&trees.root("one"), &[], None)).added, 1);
-    fs::rename(trees.base().join("one"), trees.base().join("four")).expect("moved");
-    assert_eq!(refresh(&trees.open(&trees.root("four"), &[], None)).unchanged, 1);
-
-    let trees = Trees::new();
-    let [one, two] = [trees.root("one"), trees.root("two")];
-    assert_eq!(refresh(&trees.open(&one, &[], None)).added, 1);
-    let refused = trees.open(&two, &[], Some(&one.join(".tamis"))).refresh().expect_err("another tree");
-    assert!(matches!(refused, Error::Store(StoreError::OtherTree { .. })), "{refused}");
 }
 
 /// Copies the first tree to a place, and then tries to copy the second one there.
 fn copy_both(trees: &Trees, place: &Path) {
     let [one, two] = [trees.root("one"), trees.root("two")];
     for root in [&one, &two] {
-        refresh(&trees.open(root, &[], None));
+        refresh(&trees.open(root, &[]));
     }
     let copied = |root: &Path, delete| {
         let options = CopyOptions { delete, ..CopyOptions::default() };
@@ -132,7 +95,7 @@ fn copy_both(trees: &Trees, place: &Path) {
             assert!(report.is_equal() && report.namespaces[0].documents.to == 1, "{report:#?}");
         }
     }
-    assert_eq!(refresh(&trees.open(&one, &[], None)).unchanged, 1);
+    assert_eq!(refresh(&trees.open(&one, &[])).unchanged, 1);
     let refused = copy_between(&Place::parse(&back), &Place::parse(&two), &CopyOptions::default(), &());
     assert_says(refused.expect_err("another tree"), &["nothing was copied"]);
 }
@@ -147,9 +110,9 @@ fn a_copy_of_a_tree_does_not_replace_the_files_of_another_one() {
 fn a_copy_of_what_was_only_imported_does_not_replace_the_files_of_another_tree() {
     let trees = Trees::new();
     let [one, two, backup] = [trees.root("one"), trees.root("two"), trees.base().join("backup")];
-    refresh(&trees.open(&one, &[], None));
+    refresh(&trees.open(&one, &[]));
     // The index of the second tree has its name, and none of its files yet.
-    let unread = trees.open(&two, &[], None);
+    let unread = trees.open(&two, &[]);
     let imported = NewDocument::new("api", "docs", "imported.md");
     let store = tamis_store::EmbeddedStore::open(two.join(".tamis"), tamis_store::Access::ReadWrite).expect("opened");
     tamis_store::Changes::apply(&store, &[Change::Put(imported)]).expect("put");
@@ -168,9 +131,9 @@ fn a_copy_of_a_tree_does_not_replace_the_files_of_another_one_in_a_database() {
     let Some(database) = crate::postgres::TestDatabase::create() else { return };
     let (trees, url) = (Trees::new(), database.url());
     copy_both(&trees, Path::new(&url));
-    let indexed = trees.open(&trees.root("one"), &[("store.url", &url)], None);
+    let indexed = trees.open(&trees.root("one"), &[("store.url", &url)]);
     assert_eq!(refresh(&indexed).unchanged, 1, "the copy is of the tree that it was copied from");
-    let other = trees.open(&trees.root("two"), &[("store.url", &url)], None);
+    let other = trees.open(&trees.root("two"), &[("store.url", &url)]);
     assert!(other.refresh().is_err(), "also to whoever indexes");
 }
 
@@ -179,7 +142,7 @@ fn a_copy_of_a_tree_does_not_replace_the_files_of_another_one_in_a_database() {
 fn a_tree_does_not_replace_the_files_of_another_one_in_the_same_database() {
     let Some(database) = crate::postgres::TestDatabase::create() else { return };
     let (trees, url) = (Trees::new(), database.url());
-    trees.share(true, |root| trees.open(root, &[("store.url", &url)], None));
+    trees.share(|root| trees.open(root, &[("store.url", &url)]));
     trees.share_further(&url);
 }
 
@@ -189,16 +152,16 @@ impl Trees {
     fn share_further(&self, url: &str) {
         let workshop = self.base().join("workshop");
         fs::create_dir(&workshop).expect("made");
-        let mut index = self.open(&workshop, &[("store.url", url)], None);
+        let mut index = self.open(&workshop, &[("store.url", url)]);
         let refused = index.add_sources(&[self.root("two")], &tamis::SourceSettings::default());
         assert!(matches!(refused, Err(Error::Store(StoreError::OtherTree { .. }))), "{refused:?}");
         let store = tamis_store::PostgresStore::open(url, "api").expect("opened");
         let root = self.root("three").to_string_lossy().into_owned();
         let elsewhere = tamis_store::Tree { namespace: "api".into(), root, machine: Some("elsewhere".into()) };
         tamis_store::Changes::claim_trees(&store, &[elsewhere], true).expect("moved");
-        assert!(self.open(&self.root("three"), &[("store.url", url)], None).refresh().is_err(), "another machine");
+        assert!(self.open(&self.root("three"), &[("store.url", url)]).refresh().is_err(), "another machine");
         let named = [("store.url", url), ("store.namespace", "api")];
-        refresh(&self.open(&self.root("three"), &named, None));
+        refresh(&self.open(&self.root("three"), &named));
     }
 }
 

@@ -268,15 +268,6 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_kept_as_they_came_and_blank_ones_left_out() {
-        let input = b"{\"score\": 2, \"b\":1 }\r\n\n  {\"score\":1.5}";
-        let rows = read(&input[..], None).expect("well formed").rows;
-        assert_eq!(rows.len(), 2);
-        assert_eq!(rows[0].bytes, b"{\"score\": 2, \"b\":1 }\r\n");
-        assert_eq!((rows[0].values.score, rows[1].values.score, rows[1].number), (Some(2.0), Some(1.5), 3));
-    }
-
-    #[test]
     fn a_field_can_lie_in_objects_and_contain_dots() {
         let nested = br#"{"_additional": {"distance": 0.2}}"#;
         assert_eq!(scores(&nested[..], Some("_additional.distance")), [Some(0.2)]);

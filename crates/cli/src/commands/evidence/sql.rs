@@ -330,7 +330,6 @@ fn form(parameter: &ViewParameter) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::print::plain;
 
     fn answer(columns: &[&str], rows: Vec<Vec<SqlValue>>) -> SqlAnswer {
         SqlAnswer {
@@ -344,25 +343,6 @@ mod tests {
         }
     }
 
-    fn text(text: &str) -> SqlValue {
-        SqlValue::Text(text.to_owned())
-    }
-
-    #[test]
-    fn rows_are_a_table() {
-        let mut answer = answer(
-            &["id", "n", "text"],
-            vec![
-                vec![text("c1"), SqlValue::Integer(7), text("two\nlines and \u{1b}[31m")],
-                vec![text("c2"), SqlValue::Null, text(&"long ".repeat(30))],
-            ],
-        );
-        answer.truncated = true;
-        let printed = plain(|out| super::rows(out, &answer));
-        assert!(printed.contains("c1  7  two lines and ␛[31m"), "{printed}");
-        assert!(printed.contains('…') && printed.contains("2 rows shown, there are more (1.2 ms)"), "{printed}");
-    }
-
     #[test]
     fn columns_of_one_name_get_different_names() {
         let values = vec![SqlValue::Integer(1), SqlValue::Integer(2), SqlValue::Null];
@@ -370,37 +350,5 @@ mod tests {
         let mut lines = Vec::new();
         json_lines(&mut lines, &answer).unwrap();
         assert_eq!(String::from_utf8(lines).unwrap(), "{\"id\":1,\"id_2\":2,\"at\":null}\n");
-    }
-
-    #[test]
-    fn what_cannot_be_used_says_why() {
-        let parameter = |name: &str, default, required| ViewParameter {
-            name: name.to_owned(),
-            kind: ParameterType::Integer,
-            default,
-            required,
-            meaning: format!("what {name} does"),
-        };
-        let view = |name: &str| ViewDescription {
-            name: name.to_owned(),
-            answers: "What is there?".to_owned(),
-            columns: Vec::new(),
-            parameters: Vec::new(),
-            file: None,
-            error: None,
-        };
-        let fit = ViewDescription {
-            parameters: vec![parameter("a", Some(SqlValue::Integer(3)), false), parameter("bcd", None, true)],
-            ..view("v_one")
-        };
-        let broken = ViewDescription {
-            file: Some("/views/two.sql.j2".into()),
-            error: Some("two.sql.j2: line 2: \u{1b}wrong".to_owned()),
-            ..view("two")
-        };
-        let printed = plain(|out| print_views(out, &[fit, broken]));
-        let expected = "v_one\n  What is there?\n    a=3                   what a does\n    bcd=INTEGER (needed)  what bcd does\n\n\
-                        two  /views/two.sql.j2\n  cannot be used: two.sql.j2: line 2: ␛wrong\n";
-        assert_eq!(printed, expected);
     }
 }

@@ -250,20 +250,6 @@ mod tests {
     }
 
     #[test]
-    fn an_import_takes_a_few_lines() {
-        let run = RunReport {
-            embedded: [("static".into(), 9000)].into(),
-            timings_ms: [("embed_static".into(), 450.0)].into(),
-            ..RunReport::default()
-        };
-        insta::assert_snapshot!(plain(|out| print_summary(out, &sample(), Some(&run), Some("engine"))), @r"
-        1,244 issues: 1,200 added, 3 updated, 1 older than the indexed ones, 2,500 new comments; 9,000 passages written in 1.4 s
-          static: 9,000 passages embedded in 450 ms, 20,000 a second
-          from github:ada/engine, namespace engine, collection issues
-        ");
-    }
-
-    #[test]
     fn what_was_left_out_is_named() {
         let bad =
             |number| UnreadableRecord { position: format!("a.json: record {number}"), reason: "no number".into() };
@@ -278,17 +264,9 @@ mod tests {
         assert!(text.contains("  3 comments left out whose issue is missing: #7, #9\n"), "{text}");
         assert!(text.contains("  left out: 1 page without text, 1,200 redirects\n"), "{text}");
         assert!(text.contains("  22 bad records left out:\n    a.json: record 1: no number\n"), "{text}");
+        assert!(text.contains("3 updated, 1 older than the indexed ones, "), "{text}");
         assert!(text.contains("record 20: no number\n    and 2 more\n  nothing was changed"), "{text}");
-    }
-
-    #[test]
-    fn an_import_that_changed_nothing_says_so_and_where_to_look_for_it() {
-        let same = ImportSummary { added: 0, updated: 0, older: 0, comments: 0, passages: 0, ..sample() };
-        let text = plain(|out| print_summary(out, &same, None, Some("here")));
-        insta::assert_snapshot!(text, @r"
-        40 issues, none changed in 1.0 s
-          from github:ada/engine, namespace engine, collection issues
-          search it with --namespace engine
-        ");
+        let elsewhere = plain(|out| print_summary(out, &sample(), None, Some("here")));
+        assert!(elsewhere.ends_with("\n  search it with --namespace engine\n"), "{elsewhere}");
     }
 }

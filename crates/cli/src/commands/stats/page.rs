@@ -338,10 +338,8 @@ fn examples(out: &mut dyn Page, replay: &Replay, zone: &TimeZone) -> io::Result<
 mod tests {
     use super::*;
     use crate::print::{plain as printed, plain_in};
-    use std::collections::BTreeMap;
     use tamis::telemetry::{
-        Bucket, Comparison, CutSummary, Day, Distribution, Drift, Example, Judgements, Latency, OpenedCount,
-        Reliability, SlowQuery,
+        Bucket, Day, Distribution, Drift, Judgements, Latency, OpenedCount, Reliability, SlowQuery,
     };
 
     fn share(name: &str, queries: u64, empty: u64, mean_kept: f64) -> Share {
@@ -461,62 +459,12 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_a_replay() {
-        let cut = |cut: &str, kept_mean: f64, empty: u64, precision: f64| CutSummary {
-            cut: cut.into(),
-            kept_mean,
-            kept_p50: 2.0,
-            kept_p90: 9.0,
-            empty,
-            empty_rate: empty as f64 / 200.0,
-            methods: BTreeMap::new(),
-            precision: Some(precision),
-            recall: Some(0.75),
-        };
-        let pair = |a: &str, b: &str| Comparison {
-            a: a.into(),
-            b: b.into(),
-            differ: 90,
-            differ_rate: 0.45,
-            overlap: 0.71,
-            only_a_answers: 3,
-            only_b_answers: 21,
-        };
-        let gap = "max_gap:min_gap=0.1,floor=0.2,ceiling=0.5";
-        let replay = Replay {
-            searches: 200,
-            judged: 12,
-            unreadable: 0,
-            period: Some(("2026-11-01T08:00:00Z".into(), "2026-11-22T09:05:00Z".into())),
-            cuts: vec![cut("recorded", 3.12, 10, 0.6), cut(gap, 5.5, 31, 0.4), cut("auto", 3.0, 10, 0.625)],
-            comparisons: vec![pair("recorded", gap), pair("recorded", "auto"), pair(gap, "auto")],
-            examples: vec![Example {
-                search_id: "7k2m9qrt".into(),
-                at: "2026-11-20T10:00:00Z".into(),
-                text: None,
-                kept: vec![2, 40, 2],
-                overlap: 0.05,
-            }],
-            notes: vec!["auto has learnt from these judgements".into()],
-        };
-        let page = printed(|out| print_replay(out, &replay, &TimeZone::UTC));
-        assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
-        insta::assert_snapshot!(page);
-    }
-
-    #[test]
-    fn a_wide_terminal_shows_more_of_a_text() {
-        let wide = plain_in(120, |out| print(out, &stats(), &TimeZone::UTC));
+    fn a_wide_terminal_shows_more_of_a_text_and_every_page_fits() {
+        let page = |columns| plain_in(columns, |out| print(out, &stats(), &TimeZone::UTC));
+        let wide = page(120);
         assert!(wide.contains("read the background of a query") && wide.contains("covers N of N passages"), "{wide}");
-        let huge = plain_in(1000, |out| print(out, &stats(), &TimeZone::UTC));
-        assert!(huge.lines().all(|line| line.chars().count() <= 160));
-    }
-
-    #[test]
-    fn a_narrow_terminal_gets_a_page_that_fits() {
-        for columns in [40, 60, 80] {
-            let page = plain_in(columns, |out| print(out, &stats(), &TimeZone::UTC));
-            assert!(page.lines().all(|line| line.chars().count() <= columns), "{columns}:\n{page}");
+        for (columns, most) in [(40, 40), (60, 60), (80, 80), (1000, 160)] {
+            assert!(page(columns).lines().all(|line| line.chars().count() <= most), "{columns}:\n{}", page(columns));
         }
     }
 }

@@ -35,32 +35,26 @@ pub(crate) fn cache(entry: &Entry<'_>, megabytes: u64) -> Result<EmbeddingCacheC
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::tests::{flags, given};
     use crate::config::{Config, Origins, UserDirectories};
-
-    fn cache(project: Option<&str>, environment: &[(&str, &str)]) -> EmbeddingCacheConfig {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let file = directory.path().join("config.toml");
-        std::fs::write(&file, project.unwrap_or_default()).expect("written");
-        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let origins = Origins { project: Some(file), environment, ..Origins::default() };
-        Config::load(&origins, None).expect("valid").index.embedding_cache
-    }
 
     #[test]
     fn a_project_can_turn_the_users_cache_off_for_itself_alone() {
         let directories = UserDirectories::at(None, Some("/t".into()));
-        let origins = Origins { directories, ..Origins::default() };
-        let config = Config::load(&origins, None).expect("valid");
+        let config = Config::load(&Origins { directories, ..Origins::default() }, None).expect("valid");
         assert_eq!(config.index.embedding_cache.directory, Some("/t/embeddings".into()));
         assert_eq!(Config::built_in().index.embedding_cache.directory, None);
 
-        let usual = cache(None, &[]);
-        assert_eq!((usual.most_bytes, usual.makes_room), (1024 * MEGABYTE, true));
-        assert_eq!(cache(None, &[("TAMIS_INDEX_EMBEDDING_CACHE_MB", "9000")]).most_bytes, 9000 * MEGABYTE);
-        let project = |text| cache(Some(text), &[]);
-        assert_eq!(project("[index]\nembedding_cache_mb = 0").most_bytes, 0);
-        let small = project("[index]\nembedding_cache_mb = 1");
-        assert_eq!((small.most_bytes, small.makes_room), (MEGABYTE, false));
-        assert_eq!(project("[index]\nembedding_cache_mb = 900000").most_bytes, 1024 * MEGABYTE);
+        let set = flags(&[("index.embedding_cache_mb", "9000")]).expect("valid");
+        assert_eq!(set.index.embedding_cache.most_bytes, 9000 * MEGABYTE);
+        for (project, most_bytes, makes_room) in [
+            ("", 1024 * MEGABYTE, true),
+            ("[index]\nembedding_cache_mb = 0", 0, false),
+            ("[index]\nembedding_cache_mb = 1", MEGABYTE, false),
+            ("[index]\nembedding_cache_mb = 900000", 1024 * MEGABYTE, false),
+        ] {
+            let cache = given("", project, &[]).expect("valid").index.embedding_cache;
+            assert_eq!((cache.most_bytes, cache.makes_room), (most_bytes, makes_room), "{project}");
+        }
     }
 }

@@ -54,72 +54,21 @@ fn is_origin(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Config, Origins};
-    use std::path::PathBuf;
-
-    const HASH: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
-
-    fn with(user: Option<&str>, project: Option<&str>) -> Result<Config, String> {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let file = |name: &str, text: Option<&str>| -> Option<PathBuf> {
-            let path = directory.path().join(name);
-            std::fs::write(&path, text?).expect("written");
-            Some(path)
-        };
-        let origins =
-            Origins { user: file("user.toml", user), project: file("project.toml", project), ..Origins::default() };
-        Config::load(&origins, None).map_err(|error| error.to_string())
-    }
+    use crate::config::tests::given;
 
     #[test]
     fn a_users_tokens_are_read_with_what_they_open() {
+        let hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
         let text = format!(
-            "[[mcp.token]]\nname = \"ci\"\nsha256 = \"{HASH}\"\nnamespaces = [\"a\", \"b\"]\nremember = true\n\n\
+            "[[mcp.token]]\nname = \"ci\"\nsha256 = \"{hash}\"\nnamespaces = [\"a\", \"b\"]\nremember = true\n\n\
              [mcp]\nrequests_per_minute = 0\n"
         );
-        let mcp = with(Some(&text), None).expect("allowed").mcp;
+        let mcp = given(&text, "", &[]).expect("allowed").mcp;
         assert_eq!(mcp.requests_per_minute, None);
         let [token] = mcp.tokens.as_slice() else { panic!("{:?}", mcp.tokens) };
         assert_eq!((token.name.as_str(), token.sha256[0], token.remember, token.feedback), ("ci", 0x9f, true, false));
         assert_eq!(token.namespaces.as_deref(), Some(&["a".to_owned(), "b".to_owned()][..]));
         let all = text.replace("[\"a\", \"b\"]", "\"all\"");
-        assert_eq!(with(Some(&all), None).expect("allowed").mcp.tokens[0].namespaces, None);
-    }
-
-    #[test]
-    fn a_checked_in_file_has_no_say_in_who_reaches_a_server() {
-        for text in [
-            format!("[[mcp.token]]\nname = \"ci\"\nsha256 = \"{HASH}\"\nnamespaces = \"all\"\n"),
-            "[mcp]\nallowed_hosts = [\"evil.example\"]\n".to_owned(),
-            "[mcp]\nrequests_per_minute = 0\n".to_owned(),
-        ] {
-            let error = with(None, Some(&text)).expect_err("refused");
-            assert!(error.contains("mcp.") && error.contains("user's configuration"), "{error}");
-        }
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_token_is_said_without_showing_it() {
-        let whole = |name: &str, hash: &str, rest: &str| {
-            format!("[[mcp.token]]\nname = \"{name}\"\nsha256 = \"{hash}\"\n{rest}\n")
-        };
-        for (text, says) in [
-            (whole("a b", HASH, "namespaces = \"all\""), "name"),
-            (whole("a", "hunter2-hunter2-hunter2", "namespaces = \"all\""), "hexadecimal"),
-            (whole("a", HASH, ""), "namespaces"),
-            (whole("a", HASH, "namespaces = []"), "namespaces"),
-            (whole("a", HASH, "namespaces = \"some\""), "namespaces"),
-            (whole("a", HASH, "namespaces = \"all\"\ntoken = \"hunter2-hunter2\""), "token"),
-            (whole("a", HASH, "namespaces = \"all\"").repeat(2), "different"),
-            ("[mcp]\ntoken = \"hunter2-hunter2\"\n".to_owned(), "[[mcp.token]]"),
-            ("[mcp]\nallowed_hosts = [\"http://a\"]\n".to_owned(), "names of hosts"),
-            ("[mcp]\nallowed_hosts = [\"a:80\"]\n".to_owned(), "names of hosts"),
-            ("[mcp]\nallowed_origins = [\"null\"]\n".to_owned(), "origins"),
-            ("[mcp]\nallowed_origins = [\"https://*\"]\n".to_owned(), "origins"),
-            ("[mcp]\nmax_conections = 3\n".to_owned(), "max_connections"),
-        ] {
-            let error = with(Some(&text), None).expect_err(&text);
-            assert!(error.contains(says) && !error.contains("hunter2"), "{error}");
-        }
+        assert_eq!(given(&all, "", &[]).expect("allowed").mcp.tokens[0].namespaces, None);
     }
 }

@@ -47,32 +47,18 @@ section! {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Config, Origins};
-
-    fn load(key: &str, value: &str) -> Result<Config, String> {
-        let flags = vec![(key.to_owned(), value.to_owned(), "test".to_owned())];
-        Config::load(&Origins { flags, ..Origins::default() }, None).map_err(|error| error.to_string())
-    }
+    use crate::config::{Config, tests::flags};
 
     #[test]
     fn memory_has_its_defaults_and_each_can_be_turned_off() {
         let memory = Config::built_in().memory;
         assert_eq!(memory.cut.as_ref().map(|rule| rule.name()), Some("auto"));
-        assert_eq!(memory.diversity(), None);
-        assert_eq!(memory.decay.half_life_days, None);
+        assert_eq!((memory.diversity(), memory.decay.half_life_days), (None, None));
         assert_eq!(memory.decay.collections, ["notes", "sessions"]);
-
-        assert!(load("memory.cut", "off").expect("allowed").memory.cut.is_none());
-        assert_eq!(load("memory.diversity", "on").expect("allowed").memory.diversity(), Some(0.7));
-        assert_eq!(load("memory.decay_half_life_days", "30").expect("allowed").memory.decay.half_life_days, Some(30.0));
-        assert!(load("memory.decay", "").expect("allowed").memory.decay.collections.is_empty());
-        let error = load("memory.cut", "top_scorr").expect_err("no such cut");
-        assert!(error.contains("memory.cut") && error.contains("top_score"), "{error}");
-
-        let table = ("cut.top_score.floor".to_owned(), "0.25".to_owned(), "test".to_owned());
-        let cut = ("memory.cut".to_owned(), "top_score".to_owned(), "test".to_owned());
-        let config = Config::load(&Origins { flags: vec![table, cut], ..Origins::default() }, None).expect("allowed");
-        let rule = config.memory.cut.expect("a rule");
-        assert!(rule.to_string().contains("floor=0.25"), "{rule}");
+        let given = [("memory.cut", "off"), ("memory.diversity", "on"), ("memory.decay_half_life_days", "30")];
+        let memory = flags(&given).expect("allowed").memory;
+        assert!(memory.cut.is_none());
+        assert_eq!((memory.diversity(), memory.decay.half_life_days), (Some(0.7), Some(30.0)));
+        assert!(flags(&[("memory.decay", "")]).expect("allowed").memory.decay.collections.is_empty());
     }
 }

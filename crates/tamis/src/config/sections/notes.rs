@@ -43,30 +43,16 @@ fn directory(entry: &Entry<'_>, written: String) -> Result<String, ConfigError> 
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Config, Origins};
-
-    fn with(key: &str, value: &str) -> Result<Config, String> {
-        let flags = vec![(key.to_owned(), value.to_owned(), "test".to_owned())];
-        Config::load(&Origins { flags, ..Origins::default() }, None).map_err(|error| error.to_string())
-    }
+    use crate::config::tests::flags;
 
     #[test]
     fn the_directory_of_notes_stays_under_the_root() {
         for (written, meant) in [("memory", "memory"), ("notes/daily/", "notes/daily"), (".", ""), ("./", "")] {
-            assert_eq!(with("memory.directory", written).expect(written).notes.directory, meant);
+            assert_eq!(flags(&[("memory.directory", written)]).expect(written).notes.directory, meant);
         }
         for wrong in ["", "/", "/etc", "..", "a/../b", "a/..", ".git", "a/.hidden", "a//b", "c:\\x", "a\nb"] {
-            let error = with("memory.directory", wrong).expect_err(wrong);
+            let error = flags(&[("memory.directory", wrong)]).expect_err(wrong);
             assert!(error.contains("memory.directory") && error.contains("under the root"), "{error}");
-        }
-    }
-
-    #[test]
-    fn globs_are_checked_where_they_are_read() {
-        for key in ["index.notes", "index.wiki"] {
-            assert!(with(key, "*.md,/pages/").is_ok());
-            let error = with(key, "a{b").expect_err("no glob");
-            assert!(error.contains(key) && error.contains("a{b"), "{error}");
         }
     }
 }

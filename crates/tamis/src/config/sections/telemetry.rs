@@ -24,30 +24,16 @@ impl TelemetryConfig {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Config, Origins};
-
-    fn telemetry(file: &str, variables: &[(&str, &str)]) -> Result<super::TelemetryConfig, String> {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = directory.path().join("config.toml");
-        std::fs::write(&path, file).expect("written");
-        let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let origins = Origins { user: Some(path), environment, ..Origins::default() };
-        Config::load(&origins, None).map(|config| config.telemetry).map_err(|error| error.to_string())
-    }
+    use crate::config::tests::{flags, given};
 
     #[test]
     fn telemetry_is_on_or_off_in_each_form() {
+        let usual = flags(&[]).expect("read").telemetry;
+        assert!(usual.record && usual.opened() && !usual.queries);
         for file in ["[telemetry]\nrecord = false\n", "[telemetry]\nrecord = \"off\"\n"] {
-            let off = telemetry(file, &[]).expect("read");
+            let off = given(file, "", &[]).expect("read").telemetry;
             assert!(!off.record && off.opened && !off.opened(), "{file}");
         }
-        assert!(telemetry("[telemetry]\nqueries = \"on\"\n", &[]).expect("read").queries);
-        assert!(!telemetry("", &[("TAMIS_TELEMETRY_RECORD", "false")]).expect("read").record);
-        assert!(telemetry("", &[("TAMIS_TELEMETRY_QUERIES", "true")]).expect("read").queries);
-        let usual = telemetry("", &[]).expect("read");
-        assert!(usual.record && usual.opened() && !usual.queries);
-
-        let error = telemetry("[telemetry]\nrecord = \"maybe\"\n", &[]).expect_err("refused");
-        assert!(error.contains("telemetry.record = \"maybe\": must be true or false"), "{error}");
+        assert!(given("[telemetry]\nqueries = \"on\"\n", "", &[]).expect("read").telemetry.queries);
     }
 }

@@ -1,8 +1,7 @@
 //! The gap threshold, with language and age before it.
 
-use crate::support::{Tree, ask, notes, paths, refresh, search};
-use tamis::config::{Config, Origins};
-use tamis::{Answer, Index, Location, SearchRequest};
+use crate::support::{Tree, notes, paths, refresh, search};
+use tamis::{Answer, Index, SearchRequest};
 
 const DAY_NS: i64 = 86_400_000_000_000;
 
@@ -20,15 +19,6 @@ fn tree() -> Tree {
     Tree::new(&files)
 }
 
-fn from_file(tree: &Tree, text: &str) -> Index {
-    tree.write(".tamis/config.toml", format!("[index]\nmodels = [\"static\"]\n{text}").as_bytes());
-    let origins = Origins { project: Some(tree.root().join(".tamis/config.toml")), ..Origins::default() };
-    let config = Config::load(&origins, None).expect("a valid file");
-    let index = Index::at(Location::at(tree.root(), None), config).expect("opened");
-    refresh(&index);
-    index
-}
-
 const QUESTION: &str = "fetch a page waiting longer after each failure";
 
 fn explained(index: &Index, query: &str, now_ns: Option<i64>) -> Answer {
@@ -38,34 +28,6 @@ fn explained(index: &Index, query: &str, now_ns: Option<i64>) -> Answer {
 fn factor(answer: &Answer, path: &str) -> f64 {
     let pool = answer.pool.as_ref().expect("an explanation");
     pool.iter().find(|entry| entry.path == path).map(|entry| entry.distance_factor).expect("in the pool")
-}
-
-#[test]
-fn a_hint_moves_the_same_language_first_and_a_related_one_next() {
-    let tree = tree();
-    let index = tree.indexed(&[("search.cut", "max_gap"), ("search.gate", "false"), ("rank.recency", "off")]);
-    for (language, first) in
-        [("python", "client/fetch.py"), ("typescript", "client/fetch.ts"), ("cpp", "client/fetch.cpp")]
-    {
-        let answer = explained(&index, &format!("{QUESTION} lang:{language}"), None);
-        assert_eq!(paths(&answer).first(), Some(&first));
-        assert_eq!(answer.language_hint.as_deref(), Some(language));
-        assert_eq!(answer.query, QUESTION, "the hint is no word of the query");
-        assert_eq!(factor(&answer, first), 0.85);
-    }
-    let answer = explained(&index, &format!("{QUESTION} lang:c"), None);
-    assert_eq!((factor(&answer, "client/fetch.c"), factor(&answer, "client/fetch.cpp")), (0.85, 0.925));
-    assert_eq!(factor(&answer, "client/fetch.py"), 1.0);
-    assert_eq!(answer.cut.diagnostics["threshold_on"], "distance");
-
-    let answer = explained(&index, &format!("{QUESTION} lang:python"), None);
-    let threshold = answer.cut.threshold.expect("a threshold");
-    let pool = answer.pool.as_ref().expect("an explanation");
-    assert!(pool.len() > 10);
-    for entry in pool {
-        let distance = entry.distance_factor * (1.0 - entry.similarity.expect("a similarity"));
-        assert_eq!(entry.kept, distance <= threshold + 1e-9, "{}: {distance} and {threshold}", entry.path);
-    }
 }
 
 #[test]
@@ -137,56 +99,4 @@ fn trap_a_quiet_year_empties_no_answer() {
     let answer = explained(&index, QUESTION, Some(far));
     assert_eq!(answer.cut.keep, 0, "{}", answer.cut.reason);
     assert!(answer.cut.reason.ends_with("; the nearest match is too old (rank.recency)"), "{}", answer.cut.reason);
-}
-
-/// The trap: configuration that is parsed, validated and never passed to the retriever.
-#[test]
-fn trap_settings_of_the_gap_and_of_reranking_reach_the_result() {
-    let tree = tree();
-    let base = "[search]\ncut = \"max_gap\"\ngate = false\n";
-    let index =
-        from_file(&tree, &format!("{base}[cut.max_gap]\nfloor = 0.01\nceiling = 0.02\n[rank]\nrecency = \"off\"\n"));
-    assert_eq!(ask(&index, QUESTION).cut.keep, 0, "nothing is that near");
-    let index =
-        from_file(&tree, &format!("{base}[rank]\nrecency = \"off\"\nsame_language = 0.5\nrelated_language = 0.6\n"));
-    let answer = explained(&index, &format!("{QUESTION} lang:cpp"), None);
-    assert_eq!((factor(&answer, "client/fetch.cpp"), factor(&answer, "client/fetch.c")), (0.5, 0.6));
-}
-
-#[test]
-fn without_adaptive_the_configured_threshold_filters_before_reranking_and_nothing_else_changes() {
-    let tree = tree();
-    let fixed = |configured: &str, adaptive: &str| {
-        let settings = [
-            ("search.cut", "max_gap"),
-            ("search.gate", "false"),
-            ("search.adaptive", adaptive),
-            ("cut.max_gap.configured", configured),
-            ("rank.recency", "off"),
-        ];
-        let index = tree.indexed(&settings);
-        explained(&index, &format!("{QUESTION} lang:python"), None)
-    };
-    let answer = fixed("0.45", "false");
-    let pool = answer.pool.as_ref().expect("an explanation");
-    assert_eq!(answer.cut.diagnostics["threshold_method"], "configured");
-    assert!(answer.cut.keep > 0 && answer.cut.keep < pool.len());
-    for entry in pool {
-        let raw = 1.0 - entry.similarity.expect("a similarity");
-        assert_eq!(entry.kept, raw <= 0.45, "{} at {raw}, whatever its language", entry.path);
-    }
-    assert_eq!(paths(&answer).first(), Some(&"client/fetch.py"), "what passed is still reranked");
-    assert_eq!(fixed("0.45", "true").cut.diagnostics["threshold_method"], "adaptive");
-}
-
-#[test]
-fn any_cut_can_follow_the_language() {
-    let tree = tree();
-    for cut in ["auto", "background", "kneedle", "top_score", "autocut", "otsu"] {
-        for mode in ["hybrid", "lexical"] {
-            let index = tree.indexed(&[("search.cut", cut), ("search.gate", "false"), ("search.mode", mode)]);
-            let answer = explained(&index, &format!("{QUESTION} lang:typescript"), None);
-            assert_eq!(answer.pool.as_ref().expect("a pool")[0].path, "client/fetch.ts", "{cut} {mode}");
-        }
-    }
 }

@@ -53,38 +53,8 @@ fn within(index: &Index, request: SearchRequest) -> Answer {
     search(index, SearchRequest { explain: true, ..request })
 }
 
-fn places(answer: &Answer) -> Vec<(String, String, bool)> {
-    answer.results.iter().map(|hit| (hit.namespace.clone(), hit.path.clone(), hit.shared)).collect()
-}
-
 fn from(namespace: &str) -> SearchRequest {
     SearchRequest { namespace: Some(namespace.into()), ..SearchRequest::new("how is the pump primed before it starts") }
-}
-
-#[test]
-fn a_search_reads_the_own_namespace_and_what_its_owner_shares() {
-    let (_tree, index) = team();
-    let answer = within(&index, from("north"));
-    let found = places(&answer);
-    assert!(found.contains(&("north".into(), "a.md".into(), false)), "{found:?}");
-    assert!(found.contains(&("south".into(), "a.md".into(), true)), "{found:?}");
-    assert!(found.iter().all(|(namespace, ..)| namespace == "north" || namespace == "south"), "{found:?}");
-    assert_eq!(answer.index.namespaces, ["north", "south"]);
-    assert!(!found.iter().any(|(_, path, _)| path == "copy.md"), "word for word in one's own: {found:?}");
-    assert!(found.contains(&("north".into(), "b.md".into(), false)));
-
-    let alone = within(&index, SearchRequest { sharing: Some(false), ..from("north") });
-    assert!(places(&alone).iter().all(|(namespace, ..)| namespace == "north"));
-    let private = within(&index, from("payroll"));
-    assert!(places(&private).iter().any(|(namespace, _, shared)| namespace == "south" && *shared));
-
-    let all: Vec<String> = ["north", "south", "payroll", "others"].map(str::to_owned).to_vec();
-    let answer = within(&index, SearchRequest { namespaces: all.clone(), ..SearchRequest::new(from("north").query) });
-    let mut found: Vec<String> = answer.results.iter().map(|hit| hit.namespace.clone()).collect();
-    found.sort();
-    found.dedup();
-    assert_eq!(found.len(), 4, "{found:?}");
-    assert!(answer.results.iter().all(|hit| !hit.shared));
 }
 
 /// An unreadable passage looks the same as a missing one: it is not among the candidates, and not in any figure.

@@ -7,5 +7,4 @@ mod import;
 mod rank;
 mod round_trip;
 mod scifact;
-mod vector_search;
 mod views;

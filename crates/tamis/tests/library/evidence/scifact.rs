@@ -1,5 +1,6 @@
 //! SciFact as a graph, if `TAMIS_TEST_DATA` has it: the import agrees with a direct count of the file.
 
+#[path = "../../../../../lab/measure/src/bin/scifact_evidence/convert.rs"]
 mod convert;
 
 use crate::support::Tree;

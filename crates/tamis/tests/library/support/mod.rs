@@ -88,12 +88,6 @@ pub fn ask(index: &Index, query: &str) -> Answer {
     search(index, SearchRequest::new(query))
 }
 
-/// The first hundred results under no cut, with their pool.
-pub fn ask_for_all(index: &Index, query: &str) -> Answer {
-    let request = SearchRequest::new(query).cut(tamis_cut::parse("fixed:k=100").expect("a rule")).limit(100);
-    search(index, request.explain())
-}
-
 /// A directory in BEIR's layout with these queries and judgements.
 pub fn judged_directory(queries: &str, qrels: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a temporary directory");

@@ -1,10 +1,5 @@
 //! Every view on graphs small enough to be counted by hand.
 
-mod citations;
-mod claims;
-mod sources;
-mod times;
-
 use std::path::Path;
 
 use rusqlite::types::{Value, ValueRef};
@@ -13,7 +8,7 @@ use tamis_store::SqlValue;
 
 use super::query::statement;
 use super::template::Template;
-use super::{BUILT_IN, ViewRequest};
+use super::{BUILT_IN, Header, ParameterType, ViewRequest};
 
 /// The tables as a statement sees them.
 const TABLES: &str = "
@@ -25,103 +20,143 @@ CREATE TABLE claims(id, task_id, text, type, confidence, status, created_at);
 CREATE TABLE edges(source_type, source_id, target_type, target_id, relation, nli_edge_confidence, note, created_at);
 ";
 
-/// A graph under construction.
-struct Graph(Connection);
-
-impl Graph {
-    /// Creates an empty graph.
-    fn empty() -> Self {
-        let connection = Connection::open_in_memory().expect("a database");
-        connection.execute_batch(TABLES).expect("tables");
-        Graph(connection)
+/// Runs a file of cases and returns it with the rows that the views have. A line `= …` begins a new graph; `+ …` adds to
+/// it, several things separated by commas; `? VIEW COLUMNS… | NAME=VALUE…` asks a view, and its rows follow, indented.
+/// `-` stands for no value. Other lines explain.
+fn run(cases: &str) -> String {
+    let (mut graph, mut told) = (empty(), String::new());
+    for line in cases.lines().filter(|line| !line.starts_with(' ')) {
+        told.push_str(&format!("{line}\n"));
+        match line.split_at_checked(2) {
+            Some(("= ", _)) => graph = empty(),
+            Some(("+ ", parts)) => parts.split(", ").for_each(|part| add(&graph, part)),
+            Some(("? ", question)) => {
+                let (asked, given) = question.split_once(" | ").unwrap_or((question, ""));
+                let mut words = asked.split(' ');
+                let view = words.next().expect("a view");
+                let given: Vec<_> = given.split_whitespace().map(|given| parameter(view, given)).collect();
+                for row in ask(&graph, view, &words.collect::<Vec<_>>(), &given) {
+                    told.push_str(&format!("  {row}\n"));
+                }
+            }
+            _ => {}
+        }
     }
+    told
+}
 
-    fn put(&self, table: &str, columns: &str, values: &[&dyn ToSql]) {
+#[test]
+fn views_say_what_is_counted_by_hand() {
+    for (name, cases) in [
+        ("citations", include_str!("citations.txt")),
+        ("claims", include_str!("claims.txt")),
+        ("sources", include_str!("sources.txt")),
+        ("times", include_str!("times.txt")),
+    ] {
+        let told = run(cases);
+        assert!(told == cases, "{name}:\n{told}");
+    }
+}
+
+fn empty() -> Connection {
+    let connection = Connection::open_in_memory().expect("a database");
+    connection.execute_batch(TABLES).expect("tables");
+    connection
+}
+
+/// Adds a claim, a work, a page with a fragment of the same name, a fragment, an edge to a claim, or a citation.
+fn add(graph: &Connection, part: &str) {
+    let put = |table: &str, columns: &str, values: &[&dyn ToSql]| {
         let marks = vec!["?"; values.len()].join(", ");
-        let sql = format!("INSERT INTO {table}({columns}) VALUES ({marks})");
-        self.0.execute(&sql, values).expect("put");
-    }
-
-    fn claim(&self, id: &str, task: &str, confidence: Option<f64>) -> &Self {
-        self.put("claims", "id, task_id, text, confidence", &[&id, &task, &format!("claim {id}"), &confidence]);
-        self
-    }
-
-    fn work(&self, id: &str, year: Option<i64>) -> &Self {
-        self.put("works", "id, title, year", &[&id, &format!("title of {id}"), &year]);
-        self
-    }
-
-    /// Adds a page `id`, of a work if one is named, with a fragment of the same name.
-    fn page(&self, id: &str, work: Option<&str>, published_at: Option<&str>) -> &Self {
-        let url = format!("https://example.org/{id}");
-        self.put("pages", "id, url, domain, work_id, published_at", &[&id, &url, &"example.org", &work, &published_at]);
-        self.fragment(id, id)
-    }
-
-    fn fragment(&self, id: &str, page: &str) -> &Self {
-        self.put("fragments", "id, page_id, text", &[&id, &page, &format!("fragment {id}")]);
-        self
-    }
-
-    /// Adds edges of this relation from the fragments to the claim.
-    fn stand(&self, fragments: &[&str], relation: &str, claim: &str) -> &Self {
-        for fragment in fragments {
-            self.edge(fragment, relation, claim, None);
+        graph.execute(&format!("INSERT INTO {table}({columns}) VALUES ({marks})"), values).expect(part);
+    };
+    let fragment =
+        |id: &str, page: &str| put("fragments", "id, page_id, text", &[&id, &page, &format!("fragment {id}")]);
+    let some = |value: &str| (value != "-").then(|| value.to_owned());
+    let number = |value: &str| some(value).map(|value| value.parse::<f64>().expect(part));
+    const EDGE: &str = "source_type, source_id, target_type, target_id, relation, nli_edge_confidence";
+    match part.split(' ').collect::<Vec<_>>()[..] {
+        ["claim", id, task, confidence] => {
+            put("claims", "id, task_id, text, confidence", &[&id, &task, &format!("claim {id}"), &number(confidence)]);
         }
-        self
-    }
-
-    fn edge(&self, fragment: &str, relation: &str, claim: &str, confidence: Option<f64>) -> &Self {
-        let columns = "source_type, source_id, target_type, target_id, relation, nli_edge_confidence";
-        self.put("edges", columns, &[&"fragment", &fragment, &"claim", &claim, &relation, &confidence]);
-        self
-    }
-
-    /// Adds a citation of the second by the first, each written `page:ID` or `work:ID`.
-    fn cites(&self, citing: &str, cited: &str) -> &Self {
-        let (source_type, source) = citing.split_once(':').expect("a type");
-        let (target_type, target) = cited.split_once(':').expect("a type");
-        let columns = "source_type, source_id, target_type, target_id, relation";
-        self.put("edges", columns, &[&source_type, &source, &target_type, &target, &"cites"]);
-        self
-    }
-
-    /// Returns these columns of a view, a row a line.
-    fn asked(&self, view: &str, columns: &[&str], given: &[(&str, SqlValue)]) -> Vec<String> {
-        let mut request = ViewRequest::new(view);
-        request.parameters = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let now = "2026-06-30T00:00:00Z".parse().expect("a time");
-        let query = statement(None, &request, now).expect("a statement");
-        let mut prepared = self.0.prepare(&query.sql).unwrap_or_else(|error| panic!("{view}: {error}\n{}", query.sql));
-        for (name, value) in &query.parameters {
-            let place = prepared.parameter_index(&format!(":{name}")).expect("an index").expect("a parameter");
-            let value = match value {
-                SqlValue::Null => Value::Null,
-                SqlValue::Integer(number) => Value::Integer(*number),
-                SqlValue::Real(number) => Value::Real(*number),
-                SqlValue::Text(text) => Value::Text(text.clone()),
-            };
-            prepared.raw_bind_parameter(place, value).expect("bound");
+        ["work", id, year] => {
+            let year = some(year).map(|year| year.parse::<i64>().expect(part));
+            put("works", "id, title, year", &[&id, &format!("title of {id}"), &year]);
         }
-        let names: Vec<String> = prepared.column_names().map(str::to_owned).collect();
-        let told = BUILT_IN.iter().find(|(name, _)| *name == view).expect("built in");
-        let told = Template::load(told.0, told.1).expect("fit").header.columns;
-        assert_eq!(names, told.into_iter().map(|column| column.name).collect::<Vec<_>>(), "columns of {view}");
-        let mut rows = prepared.raw_query();
-        let mut lines = Vec::new();
-        while let Some(row) = rows.next().expect("a row") {
-            let cell = |column: &&str| match row.get_ref(*column).expect("a column") {
-                ValueRef::Null => "-".to_owned(),
-                ValueRef::Integer(number) => number.to_string(),
-                ValueRef::Real(number) => format!("{}", (number * 1e4).round() / 1e4),
-                ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
-                ValueRef::Blob(_) => panic!("bytes"),
-            };
-            lines.push(columns.iter().map(cell).collect::<Vec<_>>().join(" "));
+        ["page", id, work, published_at] => {
+            let url = format!("https://example.org/{id}");
+            let values: [&dyn ToSql; 5] = [&id, &url, &"example.org", &some(work), &some(published_at)];
+            put("pages", "id, url, domain, work_id, published_at", &values);
+            fragment(id, id);
         }
-        lines
+        ["fragment", id, page] => fragment(id, page),
+        ["edge", fragment, relation, claim, confidence] => {
+            put("edges", EDGE, &[&"fragment", &fragment, &"claim", &claim, &relation, &number(confidence)]);
+        }
+        ["cite", citing, cited] => {
+            let of =
+                |place: &str| place.split_once(':').map(|(kind, id)| (kind.to_owned(), id.to_owned())).expect(part);
+            let ((source_type, source), (target_type, target)) = (of(citing), of(cited));
+            put("edges", EDGE, &[&source_type, &source, &target_type, &target, &"cites", &None::<f64>]);
+        }
+        ["sql", ..] => graph.execute_batch(&part[4..].replace(" #", ",")).expect(part),
+        _ => panic!("{part:?} is nothing to add"),
     }
+}
+
+/// A parameter, of the type that the view gives it.
+fn parameter(view: &str, given: &str) -> (&'static str, SqlValue) {
+    let (name, value) = given.split_once('=').expect(given);
+    let known = header(view).parameters.into_iter().find(|known| known.name == name).expect(given);
+    let value = match known.kind {
+        ParameterType::Integer => SqlValue::Integer(value.parse().expect(given)),
+        ParameterType::Number => SqlValue::Real(value.parse().expect(given)),
+        ParameterType::Text | ParameterType::Time => text(value),
+    };
+    (known.name.leak(), value)
+}
+
+fn header(view: &str) -> Header {
+    let (name, source) = BUILT_IN.iter().find(|(name, _)| *name == view).expect("built in");
+    Template::load(name, source).expect("fit").header
+}
+
+/// Returns these columns of a view, a row a line.
+fn ask(graph: &Connection, view: &str, columns: &[&str], given: &[(&str, SqlValue)]) -> Vec<String> {
+    let mut request = ViewRequest::new(view);
+    request.parameters = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let now = "2026-06-30T00:00:00Z".parse().expect("a time");
+    let query = statement(None, &request, now).expect("a statement");
+    let mut prepared = graph.prepare(&query.sql).unwrap_or_else(|error| panic!("{view}: {error}\n{}", query.sql));
+    for (name, value) in &query.parameters {
+        let place = prepared.parameter_index(&format!(":{name}")).expect("an index").expect("a parameter");
+        let value = match value {
+            SqlValue::Null => Value::Null,
+            SqlValue::Integer(number) => Value::Integer(*number),
+            SqlValue::Real(number) => Value::Real(*number),
+            SqlValue::Text(text) => Value::Text(text.clone()),
+        };
+        prepared.raw_bind_parameter(place, value).expect("bound");
+    }
+    let names: Vec<String> = prepared.column_names().map(str::to_owned).collect();
+    assert_eq!(
+        names,
+        header(view).columns.into_iter().map(|column| column.name).collect::<Vec<_>>(),
+        "columns of {view}"
+    );
+    let mut rows = prepared.raw_query();
+    let mut lines = Vec::new();
+    while let Some(row) = rows.next().expect("a row") {
+        let cell = |column: &&str| match row.get_ref(*column).expect("a column") {
+            ValueRef::Null => "-".to_owned(),
+            ValueRef::Integer(number) => number.to_string(),
+            ValueRef::Real(number) => format!("{}", (number * 1e4).round() / 1e4),
+            ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            ValueRef::Blob(_) => panic!("bytes"),
+        };
+        lines.push(columns.iter().map(cell).collect::<Vec<_>>().join(" "));
+    }
+    lines
 }
 
 fn text(text: &str) -> SqlValue {
@@ -129,26 +164,26 @@ fn text(text: &str) -> SqlValue {
 }
 
 /// A value for each parameter, so that every text of every view is a statement.
-fn any(kind: crate::applications::evidence::views::ParameterType) -> SqlValue {
+fn any(kind: ParameterType) -> SqlValue {
     match kind {
-        crate::applications::evidence::views::ParameterType::Integer => SqlValue::Integer(2),
-        crate::applications::evidence::views::ParameterType::Number => SqlValue::Real(0.5),
-        crate::applications::evidence::views::ParameterType::Text => text("none"),
-        crate::applications::evidence::views::ParameterType::Time => text("2026-01-01"),
+        ParameterType::Integer => SqlValue::Integer(2),
+        ParameterType::Number => SqlValue::Real(0.5),
+        ParameterType::Text => text("none"),
+        ParameterType::Time => text("2026-01-01"),
     }
 }
 
 #[test]
 fn every_view_has_every_form_and_says_nothing_of_an_empty_graph() {
-    let graph = Graph::empty();
-    for (name, source) in BUILT_IN {
-        let parameters = Template::load(name, source).expect("fit").header.parameters;
+    let graph = empty();
+    for (name, _) in BUILT_IN {
+        let parameters = header(name).parameters;
         assert!(parameters.iter().any(|parameter| parameter.name == "task_id"), "{name}");
         for given in 0..1_u32 << parameters.len() {
             let given = parameters.iter().enumerate().filter(|(bit, _)| given & (1 << bit) != 0);
             let given: Vec<(&str, SqlValue)> =
                 given.map(|(_, parameter)| (parameter.name.as_str(), any(parameter.kind))).collect();
-            assert!(graph.asked(name, &[], &given).is_empty(), "{name} {given:?}");
+            assert!(ask(&graph, name, &[], &given).is_empty(), "{name} {given:?}");
         }
     }
 }

@@ -9,7 +9,6 @@
 //! in BEIR's layout, with their sentences as `metadata.sentences`). The module `convert` documents the conversion to
 //! records.
 
-#[path = "../../../../crates/tamis/tests/library/evidence/scifact/convert.rs"]
 mod convert;
 
 use convert::{Abstract, ScifactClaim, convert, lines};
