@@ -280,25 +280,15 @@ mod tests {
             ..RecordedCandidate::default()
         };
         RecordedSearch {
-            id: String::new(),
-            at_ms: 0,
-            entry_point: "library".into(),
             namespace: "here".into(),
             query_hash: [query; 32],
-            query_text: None,
             mode: "hybrid".into(),
             model: Some("m".into()),
-            method: "background".into(),
             scoring: ScoringKey::new(ScoringKind::Search, "convex 0.5"),
-            kept: 0,
             passages: 9,
             score_background: Some(0.25),
-            similarity_mean: None,
-            similarity_deviation: None,
-            bm25_mean: None,
             candidates: scores.iter().enumerate().map(candidate).collect(),
-            caller: None,
-            shown: None,
+            ..RecordedSearch::default()
         }
     }
 

@@ -37,6 +37,8 @@ pub use crate::error::AimError;
 pub use answer::{
     Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, judged, percent,
 };
+#[cfg(test)]
+pub(crate) use candidate::test_support;
 pub(crate) use context::{Context, Scope, Stopwatch, scope_of};
 pub(crate) use decide::{check_rule, replacement};
 pub(crate) use documents::{

@@ -408,7 +408,6 @@ mod quality_row_tests {
     use crate::search::answer::CutReport;
     use crate::search::candidate::{Found, Statistics};
     use crate::search::ranking::Ranking;
-    use std::collections::BTreeMap;
     use tamis_cut::Pool;
     use tamis_store::{RecordedCandidate, ScoringKey};
 
@@ -434,12 +433,9 @@ mod quality_row_tests {
                 method: method.into(),
                 keep,
                 threshold: Some(0.5),
-                reason: String::new(),
                 candidates,
                 dropped: candidates - keep,
-                dropped_non_finite: 0,
-                diagnostics: BTreeMap::new(),
-                probabilities: Vec::new(),
+                ..CutReport::default()
             },
             token_budget: None,
             mode: Mode::Hybrid,
@@ -493,10 +489,7 @@ mod record_tests {
             bm25: Some(bm25),
             coverage: Some(if bm25 > 0.0 { 1.0 } else { 0.0 }),
             score: Some(score),
-            probability: None,
-            entry: None,
-            required: None,
-            exact: None,
+            ..RecordedCandidate::default()
         };
         RecordedSearch {
             mode: "hybrid".into(),

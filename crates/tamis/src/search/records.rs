@@ -216,9 +216,8 @@ fn least_similarity(similarities: &[f64], least: f64, beyond: bool) -> CutReport
         reason,
         candidates: similarities.len(),
         dropped: similarities.len() - keep,
-        dropped_non_finite: 0,
         diagnostics: [("threshold_on".to_owned(), "similarity".into())].into(),
-        probabilities: Vec::new(),
+        ..CutReport::default()
     }
 }
 

@@ -7,7 +7,7 @@ use tamis_store::{Filter, PassageId, StoreError};
 
 use super::adjustments::Adjustments;
 use super::answer::{ANSWER_EVIDENCE, Answer, CutReport, OFF, joined};
-use super::candidate::{Phrased, Retrieved, text_kind};
+use super::candidate::{Phrased, Retrieved};
 use super::context::{Context, Stopwatch, scope_of};
 use super::decide::{check_rule, cut, explain_counted, explain_labels, gate_evidence, rejected, replacement};
 use super::exact::{
@@ -304,8 +304,8 @@ fn retrieve_once(
         let reasons = plan.fallback_reason.iter_mut().chain(&mut warnings);
         reasons.for_each(|reason| *reason = without_paths(reason));
     }
-    let (statistics, text_kind) = (gathered.statistics, text_kind(&candidates));
-    Ok((Retrieved { query, plan, candidates, statistics, phrased, warnings, text_kind }, gone))
+    let statistics = gathered.statistics;
+    Ok((Retrieved { query, plan, candidates, statistics, phrased, warnings }, gone))
 }
 
 /// Orders the retrieved candidates as a rule requires, and decides where they end.
