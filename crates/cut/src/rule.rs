@@ -60,7 +60,8 @@ pub trait Rule: Settings + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns true if it decides by a model of relevance ([`Pool::with_relevance`]), which an index learns from its past queries.
+    /// Returns true if it decides by how likely candidates are to be relevant: by their probabilities
+    /// ([`Pool::with_probabilities`]), or else by a model ([`Pool::with_relevance`]).
     fn reads_relevance(&self) -> bool {
         false
     }

@@ -425,7 +425,7 @@ impl Call<'_> {
         self.index.sources().len() > 1 || self.index.elsewhere().is_some()
     }
 
-    /// Records that the client reads this text: a weak judgement, if a search showed it before.
+    /// Records that the client reads this text, if a search showed it before.
     pub fn note_opened<'o>(&self, opened: impl Into<Opened<'o>>, operation: &str) {
         self.index.feedback().opened(opened, &self.session, &format!("{} {operation}", self.entry_point));
     }

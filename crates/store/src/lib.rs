@@ -119,9 +119,9 @@ pub use store::{
 };
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
-    CallerKey, JudgedSearch, Judgement, LabelVersion, LoggedOpening, LoggedSearch, OpenedCount, OpenedSearch, Opening,
-    Purged, QueryQuality, RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKeyError,
-    ScoringKind, SearchSummary,
+    CallerKey, JudgedSearch, Judgement, LoggedOpening, LoggedSearch, OpenedCount, Opening, Purged, QueryQuality,
+    RETAINED, RETAINED_QUALITY, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKeyError, ScoringKind,
+    SearchSummary,
 };
 
 /// The traits of a store, for calling their methods on a concrete store.

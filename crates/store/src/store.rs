@@ -32,8 +32,7 @@ use crate::report::{Coverage, Findings, Origin, Progress, Pruned, Summary};
 #[cfg(feature = "evidence")]
 use crate::sql::{SqlQuery, SqlRows};
 use crate::usage_record::{
-    JudgedSearch, Judgement, LabelVersion, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged, QueryQuality,
-    RecordedSearch, SearchSummary,
+    JudgedSearch, Judgement, LoggedSearch, OpenedCount, Opening, Purged, QueryQuality, RecordedSearch, SearchSummary,
 };
 
 /// The traits that every build of a store has.
@@ -332,9 +331,6 @@ pub trait UsageLog: Send + Sync {
     /// Reduces what the search called `id` showed to these passages, where an answer was shown in part.
     fn narrow_shown(&self, id: &str, passages: &[&str]) -> Result<()>;
 
-    /// Returns the last `limit` searches with an opened result, earliest first.
-    fn opened(&self, limit: usize) -> Result<Vec<OpenedSearch>>;
-
     /// Returns the number of results opened from `since_ms` up to before `until_ms` (`None`: unbounded), of the searches of
     /// one namespace (`None`: all).
     fn opened_count(
@@ -374,8 +370,8 @@ pub trait UsageLog: Send + Sync {
     /// Returns the judgements that count for a search; empty if the search does not exist.
     fn judgements(&self, id: &str) -> Result<Vec<Judgement>>;
 
-    /// Returns what changes with every judgement and opening that is added or deleted.
-    fn label_version(&self) -> Result<LabelVersion>;
+    /// Returns the number of judgements, and the number of the last one, which tell that judgements were added or deleted.
+    fn judgement_version(&self) -> Result<(i64, i64)>;
 
     /// Returns the quality rows of queries from `since_ms` up to before `until_ms` (milliseconds since 1970; `None`:
     /// unbounded): the last `limit`, earliest first.

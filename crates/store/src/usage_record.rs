@@ -183,15 +183,6 @@ pub struct Opening<'a> {
     pub at_ms: i64,
 }
 
-/// A search with the shown passages that its caller opened afterwards.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OpenedSearch {
-    /// The search.
-    pub search: RecordedSearch,
-    /// The opened passages' public identifiers, in the order in which they were first opened.
-    pub opened: Vec<String>,
-}
-
 /// The number of opened results in a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, schemars::JsonSchema)]
 pub struct OpenedCount {
@@ -199,22 +190,6 @@ pub struct OpenedCount {
     pub searches: u64,
     /// Opened results.
     pub passages: u64,
-}
-
-/// What learning reads of a log; it changes with every judgement and opening that is added or deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LabelVersion {
-    /// Number of judgements, and the number of the last one.
-    pub judgements: (i64, i64),
-    /// Number of openings, and the number of the last one.
-    pub openings: (i64, i64),
-}
-
-impl LabelVersion {
-    /// Returns `true` if there is nothing to learn from.
-    pub fn is_empty(&self) -> bool {
-        self.judgements.0 == 0 && self.openings.0 == 0
-    }
 }
 
 /// A search with the judgements that count: the last one of each passage.

@@ -577,6 +577,7 @@ fn file(root: &Path, path: &str) -> PathEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::test_support::passage;
 
     #[test]
     fn places_are_read_as_other_programs_write_them() {
@@ -601,38 +602,17 @@ mod tests {
 
     #[test]
     fn trap_lines_that_neighbouring_passages_share_come_once() {
-        let passage = |start_line: u32, text: &str| StoredPassage {
-            passage: tamis_store::PassageId(u64::from(start_line)),
-            id: String::new(),
-            document: tamis_store::DocumentId(1),
-            namespace: String::new(),
-            collection: String::new(),
-            path: String::new(),
-            title: None,
-            modified_ns: 0,
-            dated_ns: None,
-            severity: None,
-            author: None,
-            part: None,
-            ordinal: 0,
+        let lines = |start_line: u32, text: &str| StoredPassage {
             start_line,
             end_line: start_line + text.matches('\n').count() as u32,
-            kind: String::new(),
-            symbol: None,
-            heading: None,
-            context: None,
-            text: text.to_owned(),
-            language: None,
-            role: String::new(),
-            form: tamis_store::TextForm::Prose,
-            text_hash: Default::default(),
+            ..passage(u64::from(start_line), "", text)
         };
         let whole = |passages: &[StoredPassage]| {
             by_line(passages).into_iter().map(|(line, text)| format!("{line}{text}")).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(whole(&[passage(1, "a\nb\nc"), passage(2, "b\nc\nd"), passage(6, "f")]), "1a 2b 3c 4d 6f");
-        assert_eq!(whole(&[passage(1, "a\nb"), passage(2, "b"), passage(3, "c")]), "1a 2b 3c");
-        assert_eq!(whole(&[passage(2, "long "), passage(2, "line"), passage(3, "c")]), "2long line 3c");
+        assert_eq!(whole(&[lines(1, "a\nb\nc"), lines(2, "b\nc\nd"), lines(6, "f")]), "1a 2b 3c 4d 6f");
+        assert_eq!(whole(&[lines(1, "a\nb"), lines(2, "b"), lines(3, "c")]), "1a 2b 3c");
+        assert_eq!(whole(&[lines(2, "long "), lines(2, "line"), lines(3, "c")]), "2long line 3c");
 
         assert_eq!(split_lines("src/a.rs").expect("a path"), ("src/a.rs", None));
         assert_eq!(split_lines("src/a.rs:12").expect("a line"), ("src/a.rs", Some((12, 12))));

@@ -1,7 +1,6 @@
 //! Answers for the printers' tests, and a page with a width.
 
 use crate::page::Page;
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use tamis::search::{Copy, FurtherPassage, IndexReport, Nearest, PoolEntry};
 use tamis::{Answer, CutReport, Hit};
@@ -38,30 +37,17 @@ pub fn hit(path: &str, start_line: u32, end_line: u32) -> Hit {
         id: "0123456789abcdef".into(),
         collection: "code".into(),
         namespace: "sample".into(),
-        shared: false,
         path: path.into(),
         start_line,
         end_line,
-        title: None,
-        symbol: None,
         kind: "function".into(),
-        url: None,
         language: Some("rust".into()),
-        author: None,
-        dated_at: None,
-        attributes: BTreeMap::new(),
         bm25: Some(3.2),
         similarity: Some(0.61),
         score: 0.8,
-        judged: None,
-        judged_relevant: None,
-        probability: None,
-        snippet: String::new(),
         snippet_line: start_line,
-        highlights: Vec::new(),
         entry: format!("sample/{path}"),
-        passages: Vec::new(),
-        copies: Vec::new(),
+        ..Hit::default()
     }
 }
 
@@ -71,14 +57,9 @@ pub fn further_passage(start_line: u32, end_line: u32) -> FurtherPassage {
         id: "fedcba9876543210".into(),
         start_line,
         end_line,
-        title: None,
-        symbol: None,
         kind: "function".into(),
-        author: None,
-        dated_at: None,
         score: 0.7,
-        snippet: String::new(),
-        highlights: Vec::new(),
+        ..FurtherPassage::default()
     }
 }
 
@@ -95,11 +76,8 @@ pub fn nearest(path: &str, start_line: u32) -> Nearest {
         path: path.into(),
         start_line,
         end_line: start_line + 4,
-        title: None,
-        symbol: None,
         kind: "function".into(),
-        probability: None,
-        judged_relevant: None,
+        ..Nearest::default()
     }
 }
 
@@ -107,33 +85,16 @@ pub fn nearest(path: &str, start_line: u32) -> Nearest {
 pub fn answer() -> Answer {
     Answer {
         query: "lock".into(),
-        query_id: None,
-        language_hint: None,
         mode_used: "hybrid".into(),
-        fallback_reason: None,
-        pending_model: None,
-        warnings: Vec::new(),
-        partial: false,
-        missing_namespaces: Vec::new(),
         model: Some("static".into()),
-        results: Vec::new(),
         cut: CutReport {
             method: "background".into(),
-            keep: 0,
-            threshold: None,
             reason: "there are no candidates".into(),
-            candidates: 0,
-            dropped: 0,
-            dropped_non_finite: 0,
-            diagnostics: BTreeMap::new(),
-            probabilities: Vec::new(),
+            ..CutReport::default()
         },
         summary: "Nothing matches.".into(),
-        nearest: Vec::new(),
-        missing_words: Vec::new(),
-        timings_ms: BTreeMap::new(),
         index: IndexReport { passages: 1, embedded: 1, stale: Some(0), namespaces: vec!["sample".into()] },
-        pool: None,
+        ..Answer::default()
     }
 }
 
@@ -141,31 +102,19 @@ pub fn answer() -> Answer {
 pub fn entry(path: &str, score: f64, kept: bool) -> PoolEntry {
     PoolEntry {
         kept,
-        rank: None,
         namespace: "sample".into(),
         distance_factor: 1.0,
-        age_days: None,
         decay: 1.0,
         path: path.into(),
         start_line: 7,
-        title: None,
-        symbol: None,
         kind: "function".into(),
         collection: "code".into(),
-        language: None,
-        dated_at: None,
-        attributes: BTreeMap::new(),
         passages: 1,
-        copies: 0,
         role: "source".into(),
         bm25: Some(4.0 * score),
         similarity: Some(score),
         coverage: Some(0.5),
         score,
-        exact: None,
-        added: 0.0,
-        judged: None,
-        probability: None,
-        evidence: Vec::new(),
+        ..PoolEntry::default()
     }
 }

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use tamis::config::Config;
 use tamis::{Index, Location};
 use tamis_server::Caller;
-use tamis_store::OpenedSearch;
-use tamis_store::{Access, EmbeddedUsageLog, UsageLog};
+use tamis_store::{Access, EmbeddedUsageLog, LoggedSearch, UsageLog};
 
 fn index(root: &Path) -> Arc<Index> {
     for (at, animal) in ["walrus", "narwhal", "seal", "orca", "otter", "puffin"].into_iter().enumerate() {
@@ -40,9 +39,9 @@ async fn page(session: &Session, tool: &'static str, arguments: Value) -> (Value
     (result.structured_content.expect("data"), next.transpose().expect("a number"))
 }
 
-fn opened(root: &Path) -> Vec<OpenedSearch> {
+fn opened(root: &Path) -> Vec<LoggedSearch> {
     let log = EmbeddedUsageLog::open(root.join(".tamis"), Access::ReadOnly).expect("a log");
-    log.opened(99).expect("read")
+    log.logged_searches(0, 99).expect("read").into_iter().filter(|one| !one.openings.is_empty()).collect()
 }
 
 fn ids(found: &Value) -> Vec<String> {
@@ -74,7 +73,8 @@ async fn a_clients_openings_are_its_own() {
     let log = opened(directory.path());
     assert_eq!(log.len(), 1);
     assert_eq!(log[0].search.id, found["query_id"].as_str().expect("recorded"));
-    assert_eq!(log[0].opened, [&shown[1], &shown[2], &shown[0]].map(Clone::clone));
+    let passages: Vec<&String> = log[0].openings.iter().map(|opening| &opening.passage).collect();
+    assert_eq!(passages, [&shown[1], &shown[2], &shown[0]]);
     assert_eq!(log[0].search.query_text, None);
 }
 
@@ -94,7 +94,7 @@ async fn a_page_shows_what_is_on_it() {
     call(&session, "get", json!({ "id": next[0] })).await;
     call(&session, "get", json!({ "id": shown[0] })).await;
     let log = opened(directory.path());
-    let credited: Vec<(&str, usize)> = log.iter().map(|one| (one.search.id.as_str(), one.opened.len())).collect();
+    let credited: Vec<(&str, usize)> = log.iter().map(|one| (one.search.id.as_str(), one.openings.len())).collect();
     let id = |found: &Value| found["query_id"].as_str().expect("recorded").to_owned();
     assert_eq!(credited, [(id(&first).as_str(), 1), (id(&second).as_str(), 1)], "each page by itself");
     assert_eq!(log[0].search.shown.as_ref().map(Vec::len), Some(shown.len()));

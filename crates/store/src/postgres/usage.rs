@@ -264,7 +264,7 @@ mod tests {
         assert!(same <= 40, "{same}");
         for log in logs {
             assert_eq!(log.judged().unwrap().len(), 81);
-            assert_eq!(log.label_version().unwrap().judgements, (240, 240));
+            assert_eq!(log.judgement_version().unwrap(), (240, 240));
         }
         let both: Vec<Judgement> = logs[1].judgements("both").unwrap();
         assert_eq!(both.len(), 3, "the last of each passage");
@@ -301,7 +301,7 @@ mod tests {
             let release = hold(scope, &store, LABELS);
             let judging = scope.spawn(|| log.judge("aaaa", &[("p", true)], 1));
             std::thread::sleep(2 * IMPATIENT);
-            assert!(!judging.is_finished() && log.label_version().unwrap().is_empty());
+            assert!(!judging.is_finished() && log.judgement_version().unwrap().0 == 0);
             at_last(|| log.record(&search("bbbb", &["p"])));
             drop(release);
             judging.join().unwrap().unwrap();

@@ -21,10 +21,10 @@ use crate::error::{Result, StoreError};
 use crate::session::{Lock, Row, Session, Value, all, first, read, values};
 use crate::store::UsageLog;
 use crate::usage_record::{
-    JudgedSearch, Judgement, LabelVersion, LoggedOpening, LoggedSearch, OpenedCount, OpenedSearch, Opening, Purged,
-    QueryQuality, RETAINED, RETAINED_QUALITY, RecordedSearch, SearchSummary,
+    JudgedSearch, Judgement, LoggedOpening, LoggedSearch, OpenedCount, Opening, Purged, QueryQuality, RETAINED,
+    RETAINED_QUALITY, RecordedSearch, SearchSummary,
 };
-use rows::{COUNTS, Found, SHOWN};
+use rows::{COUNTS, SHOWN};
 
 pub(crate) use embedded::FILE;
 pub use embedded::{EmbeddedUsageLog, UsageCheck};
@@ -213,20 +213,6 @@ impl<D: Database> UsageLog for D {
         })
     }
 
-    fn opened(&self, limit: usize) -> Result<Vec<OpenedSearch>> {
-        let condition =
-            "number IN (SELECT DISTINCT search FROM usage_openings ORDER BY search DESC LIMIT $1) ORDER BY number";
-        self.read(async |session| {
-            let searches = rows::searches(session, condition, values![at_most(limit)]).await?;
-            let mut opened = rows::openings(session, &searches).await?;
-            let with_openings = |Found { number, search }| {
-                let opened = opened.remove(&number).unwrap_or_default();
-                OpenedSearch { search, opened: opened.into_iter().map(|opening| opening.passage).collect() }
-            };
-            Ok(searches.into_iter().map(with_openings).collect())
-        })
-    }
-
     fn opened_count(
         &self,
         since_ms: Option<i64>,
@@ -326,13 +312,9 @@ impl<D: Database> UsageLog for D {
         })
     }
 
-    fn label_version(&self) -> Result<LabelVersion> {
-        let select = "SELECT j.count, j.last, o.count, o.last FROM \
-             (SELECT count(*) AS count, coalesce(max(number), 0) AS last FROM usage_judgements) j, \
-             (SELECT count(*) AS count, coalesce(max(number), 0) AS last FROM usage_openings) o";
-        let version = |row: &mut Row| {
-            Ok(LabelVersion { judgements: (row.next()?, row.next()?), openings: (row.next()?, row.next()?) })
-        };
+    fn judgement_version(&self) -> Result<(i64, i64)> {
+        let select = "SELECT count(*), coalesce(max(number), 0) FROM usage_judgements";
+        let version = |row: &mut Row| Ok((row.next()?, row.next()?));
         self.ask(async |session| Ok(first(session, select, &[], version).await?.unwrap_or_default()))
     }
 

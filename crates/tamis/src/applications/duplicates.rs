@@ -273,14 +273,12 @@ impl DuplicateFinder<'_> {
         let best = considered.iter().max_by(|a, b| a.likeness.total_cmp(&b.likeness));
         let nothing = |reason: String| CutReport {
             method: FLOOR.to_owned(),
-            keep: 0,
             threshold: Some(floor),
             reason,
             candidates: considered.len(),
             dropped: considered.len(),
-            dropped_non_finite: 0,
             diagnostics: [("threshold_on".to_owned(), "likeness".into())].into(),
-            probabilities: Vec::new(),
+            ..CutReport::default()
         };
         let best = match best {
             None if found.searched() == 0 => return Ok(nothing("there is no other issue to compare with".to_owned())),

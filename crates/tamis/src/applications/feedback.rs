@@ -118,8 +118,8 @@ impl Feedback<'_> {
 
     /// Returns `true` if any result was ever judged. A log that cannot be read has no judgements.
     pub fn has_judgements(&self) -> bool {
-        let version = self.index.usage.log().ok().and_then(|log| log.label_version().ok());
-        version.is_some_and(|version| version.judgements.0 > 0)
+        let version = self.index.usage.log().ok().and_then(|log| log.judgement_version().ok());
+        version.is_some_and(|(count, _)| count > 0)
     }
 
     /// Returns the reason why the last search could not be recorded; `None` if it was recorded or recording is off.
@@ -216,7 +216,7 @@ fn ambiguous(wanted: &str) -> Error {
     Error::argument("passage", format!("{wanted:?}"), "longer: several passages begin so")
 }
 
-// Opened results as weak judgements: whoever reads a result in full that a search has shown says that it looked right.
+// Opened results: whoever reads a result in full that a search has shown finds that it looks right. Only statistics count them.
 
 /// Text that a caller read, by its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,10 +11,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tamis_cut::Relevance;
 use tamis_embed::Embedder;
 use tamis_rank::Shift;
-use tamis_store::{Filter, LabelVersion, ScoringKey, SharedSessions, Store, StoreError, Writing};
+use tamis_store::{Filter, SharedSessions, Store, StoreError, Writing};
 
 use crate::Error;
 use crate::config::Config;
@@ -56,7 +55,6 @@ pub struct Index {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Models,
     pub(crate) usage: UsageLogFile,
-    pub(crate) fitted: FittedPrior,
     pub(crate) shifts: FittedShifts,
     pub(crate) registry: Registry,
     /// Reads the first entries of each search, if there is one.
@@ -98,7 +96,6 @@ impl Index {
             store,
             models,
             usage,
-            fitted: FittedPrior::default(),
             shifts: FittedShifts::default(),
             registry,
             reranker,
@@ -310,21 +307,7 @@ impl Index {
     }
 }
 
-// What was last fitted to labels, kept so that searches do not fit it again until the labels change.
-
-/// The last fitted relevance and the key of its fit.
-#[derive(Debug, Default)]
-pub(crate) struct FittedPrior(pub Mutex<Option<(PriorKey, Relevance)>>);
-
-/// The inputs of a fit. The fit is reused as long as they stay the same.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PriorKey {
-    pub labels: LabelVersion,
-    pub namespace: String,
-    pub model: Option<String>,
-    pub mode: String,
-    pub scoring: ScoringKey,
-}
+// What was last fitted to judgements, kept so that searches do not fit it again until there are others.
 
 /// The last shifts of the model of relevance.
 #[derive(Debug, Default)]
@@ -333,7 +316,7 @@ pub(crate) struct FittedShifts(pub Mutex<Option<Shifts>>);
 /// The shifts of the model of relevance that judgements justify.
 #[derive(Debug)]
 pub(crate) struct Shifts {
-    /// The judgements that they rest on, as a [`LabelVersion`] has them.
+    /// The judgements that they rest on, as the log numbers them.
     pub judgements: (i64, i64),
     /// Each by the searches that it holds for.
     pub by_key: HashMap<ShiftKey, Shift>,

@@ -12,7 +12,7 @@ use super::query::WordFilter;
 pub(crate) const ANSWER_EVIDENCE: &str = "answer_evidence";
 
 /// The result of a search, with its cut and the reason for it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Answer {
     /// The query as it was searched.
     pub query: String,
@@ -79,7 +79,7 @@ impl Answer {
 }
 
 /// One result.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Hit {
     /// Place in the answer, from 1.
     pub rank: usize,
@@ -144,7 +144,7 @@ pub struct Hit {
 }
 
 /// Another relevant passage of a result.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FurtherPassage {
     /// The passage's identifier, which `tamis get` takes.
     pub id: String,
@@ -187,7 +187,7 @@ pub struct Copy {
 }
 
 /// The decided cut.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct CutReport {
     /// The method: a cut's name, or `gate` if nothing in the corpus stood out.
     pub method: String,
@@ -386,7 +386,7 @@ pub fn judged(relevant: bool) -> &'static str {
 }
 
 /// An entry below the line, by its best passage.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Nearest {
     /// The passage's identifier, which `tamis get` takes.
     pub id: String,
@@ -450,7 +450,7 @@ pub struct IndexReport {
 
 /// One candidate of the pool, for explanations: an entry with the figures of its best passage, or a passage if passages are
 /// counted.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct PoolEntry {
     /// True if the cut kept it.
     pub kept: bool,
@@ -541,13 +541,10 @@ mod tests {
         CutReport {
             method: "auto".into(),
             keep,
-            threshold: None,
             reason: "the next one is much weaker.".into(),
             candidates: 150,
             dropped: 150 - keep,
-            dropped_non_finite: 0,
-            diagnostics: BTreeMap::new(),
-            probabilities: Vec::new(),
+            ..CutReport::default()
         }
     }
 

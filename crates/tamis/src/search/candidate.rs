@@ -166,8 +166,6 @@ pub(crate) struct Retrieved {
     pub phrased: Vec<Phrased>,
     /// Problems that did not prevent an answer.
     pub warnings: Vec<String>,
-    /// The kind of most of what was found.
-    pub text_kind: TextKind,
 }
 
 /// Returns the namespaces of passages, by name.
@@ -177,7 +175,7 @@ pub(crate) fn namespaces_of<'p>(passages: impl Iterator<Item = &'p StoredPassage
 }
 
 /// The kind of most of these passages.
-pub(crate) fn text_kind(candidates: &[Candidate]) -> TextKind {
+fn text_kind(candidates: &[Candidate]) -> TextKind {
     let is = |candidate: &&Candidate, kind| kind_of_passage(&candidate.passage) == kind;
     let most = |kind| 2 * candidates.iter().filter(|candidate| is(candidate, kind)).count() > candidates.len();
     [TextKind::Code, TextKind::Functions].into_iter().find(|&kind| most(kind)).unwrap_or_default()
@@ -186,8 +184,9 @@ pub(crate) fn text_kind(candidates: &[Candidate]) -> TextKind {
 /// The setting of a scoring key for the kind of text: judgements teach only searches of the same kind of text.
 const SETTING: &str = "text";
 
-/// Adds the kind of text to the key of a search.
-pub(crate) fn scoring_of(key: ScoringKey, kind: TextKind) -> ScoringKey {
+/// Adds the kind of text to the key of a search that found these.
+pub(crate) fn scoring_of(key: ScoringKey, candidates: &[Candidate]) -> ScoringKey {
+    let kind = text_kind(candidates);
     if kind == TextKind::default() { key } else { key.with(SETTING, kind) }
 }
 

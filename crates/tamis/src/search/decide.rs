@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tamis_cut::{Background, Gate, Relevance, Rule, Scale};
+use tamis_cut::{Background, Gate, Rule, Scale};
 use tamis_store::PassageId;
 
 use super::answer::CutReport;
@@ -33,14 +33,8 @@ pub(crate) fn replacement(context: &Context<'_>, rule: &dyn Rule, mode: Mode) ->
 }
 
 /// Decides how many entries are relevant. The ranking's pool becomes the one that the rule read.
-pub(crate) fn cut(
-    rule: &dyn Rule,
-    gate: Option<&Gate>,
-    relevance: Relevance,
-    retrieved: &Retrieved,
-    ranking: &mut Ranking,
-) -> CutReport {
-    let mut pool = ranking.pool.clone().with_relevance(relevance);
+pub(crate) fn cut(rule: &dyn Rule, gate: Option<&Gate>, retrieved: &Retrieved, ranking: &mut Ranking) -> CutReport {
+    let mut pool = ranking.pool.clone();
     if rule.reads_sizes() {
         let tokens = |entry: &Entry| tamis_text::estimate_tokens(&entry.best.passage.text);
         pool = pool.with_sizes(ranking.entries.iter().map(tokens).collect());

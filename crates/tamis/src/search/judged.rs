@@ -1,13 +1,12 @@
 //! Labels of past searches, by query and by passage.
 //!
-//! A label is a judgement of a passage or, as weaker evidence, a shown result that was opened afterwards. What people said of the passages
-//! of one question, every later search of the same question obeys. A question is the same where its words and the namespaces searched
-//! are. Its model, filters and settings may differ, since people judge passages and not scores. What was only opened says nothing there.
+//! What people said of the passages of one question, every later search of the same question obeys. A question is the same where
+//! its words and the namespaces searched are. Its model, filters and settings may differ, since people judge passages and not scores.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tamis_cut::{Background, Pool};
-use tamis_store::{JudgedSearch, OpenedSearch, RecordedCandidate, RecordedSearch, StoredPassage};
+use tamis_store::{JudgedSearch, RecordedCandidate, RecordedSearch, StoredPassage};
 
 use super::context::{Context, Scope};
 use super::request::SearchRequest;
@@ -21,25 +20,11 @@ pub(crate) const JUDGEMENTS: &str = "judgements";
 /// The entry point of searches whose judgements were imported.
 pub(crate) const IMPORTED_JUDGEMENTS: &str = "import";
 
-/// The number of latest labelled queries to learn from.
-pub(crate) const LABELLED_QUERIES: usize = 200;
-
-/// The most queries with opened results only. The fit reads every query again after each new label, and results are opened far
-/// more often than judged.
-pub(crate) const OPENED_QUERIES: usize = 50;
-
-/// The weight of a query with opened results only; a judged query has 1. An opened result need not be relevant, and a result
-/// that was passed over may be: its snippet may have been enough. So three opened queries weigh slightly less than one
-/// judged query.
-pub(crate) const OPENED_WEIGHT: f64 = 0.3;
-
 /// A query: its last search that no judgement had moved, and the labels from all of its searches.
 pub(crate) struct JudgedQuery<'a> {
     pub search: &'a RecordedSearch,
     /// True if that search obeyed earlier judgements all the same, since all of them did.
     pub is_moved: bool,
-    /// The weight in learning: 1 for a judged query, [`OPENED_WEIGHT`] if results were only opened.
-    pub weight: f64,
     /// True if a passage is relevant. The last judgement counts.
     said: HashMap<&'a str, bool>,
 }
@@ -72,32 +57,6 @@ pub(crate) fn judged_queries(
     (queries, others)
 }
 
-/// Returns the last [`LABELLED_QUERIES`] queries to learn from: judged queries first, and as far as there is room up to
-/// [`OPENED_QUERIES`] queries with opened results. If a query was judged, its opened results do not count.
-pub(crate) fn labelled_queries<'a>(
-    judged: &'a [JudgedSearch],
-    opened: &'a [OpenedSearch],
-    comparable: impl Fn(&RecordedSearch) -> bool,
-) -> Vec<JudgedQuery<'a>> {
-    let (mut queries, _) = judged_queries(judged, &comparable);
-    queries.drain(..queries.len().saturating_sub(LABELLED_QUERIES));
-    // A judgement speaks for its query also where it was made under other settings.
-    let said: HashSet<[u8; 32]> = judged.iter().map(|judged| judged.search.query_hash).collect();
-    let mut by_query: BTreeMap<[u8; 32], Vec<&OpenedSearch>> = BTreeMap::new();
-    for opened in opened.iter().filter(|opened| comparable(&opened.search) && !said.contains(&opened.search.query_hash))
-    {
-        by_query.entry(opened.search.query_hash).or_default().push(opened);
-    }
-    let mut used: Vec<JudgedQuery> =
-        by_query.into_values().filter_map(|searches| JudgedQuery::opened(&searches)).collect();
-    used.sort_by_key(|query| query.search.at_ms);
-    let room = OPENED_QUERIES.min(LABELLED_QUERIES - queries.len());
-    used.drain(..used.len().saturating_sub(room));
-    queries.append(&mut used);
-    queries.sort_by_key(|query| query.search.at_ms);
-    queries
-}
-
 impl<'a> JudgedQuery<'a> {
     /// Creates a query from all of its judged searches, the earliest first. `first_ms` is the time of its first judgement. A later
     /// answer obeys that, so it says nothing about other queries; an import never does.
@@ -110,26 +69,7 @@ impl<'a> JudgedQuery<'a> {
         let mut said: Vec<_> = searches.iter().flat_map(|judged| &judged.judgements).collect();
         said.sort_by_key(|judgement| judgement.at_ms);
         let said = said.into_iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
-        Some(JudgedQuery { search, is_moved: found.is_none(), weight: 1.0, said })
-    }
-
-    /// Creates a query from all of its searches with opened results, the earliest first. An opened result is relevant. A result
-    /// shown above the last opened one was seen and passed over, so it is not relevant. Results shown below it may not have
-    /// been seen, and results never shown could not be opened, so nothing is known about these.
-    fn opened(searches: &[&'a OpenedSearch]) -> Option<Self> {
-        let search = &searches.last()?.search;
-        let mut said = HashMap::new();
-        for OpenedSearch { search, opened } in searches {
-            let shown = search.shown.iter().flatten();
-            let shown: Vec<&str> =
-                shown.filter_map(|&at| Some(search.candidates.get(at as usize)?.passage.as_str())).collect();
-            let is_opened = |passage: &&str| opened.iter().any(|one| one == passage);
-            let seen = shown.iter().rposition(&is_opened).map_or(0, |last| last + 1);
-            for passage in &shown[..seen] {
-                *said.entry(*passage).or_insert(false) |= is_opened(passage);
-            }
-        }
-        (!said.is_empty()).then_some(JudgedQuery { search, is_moved: false, weight: OPENED_WEIGHT, said })
+        Some(JudgedQuery { search, is_moved: found.is_none(), said })
     }
 
     /// Returns the labels of the first `count` candidates, best first. A label of any passage counts for its entry.
@@ -259,20 +199,14 @@ mod tests {
     use super::*;
     use tamis_store::{Judgement, ScoringKey, ScoringKind};
 
-    fn search(query: u8, shown: &[u32]) -> RecordedSearch {
+    fn search(query: u8) -> RecordedSearch {
         let candidate = |at: u32| RecordedCandidate { passage: format!("p{at}"), ..RecordedCandidate::default() };
         RecordedSearch {
             query_hash: [query; 32],
             at_ms: i64::from(query),
             candidates: (0..8).map(candidate).collect(),
-            shown: Some(shown.to_vec()),
             ..RecordedSearch::default()
         }
-    }
-
-    fn opened(query: u8, shown: &[u32], passages: &[&str]) -> OpenedSearch {
-        let opened = passages.iter().map(|&passage| passage.to_owned()).collect();
-        OpenedSearch { search: search(query, shown), opened }
     }
 
     fn said(query: u8, judgements: &[(&str, bool)]) -> JudgedSearch {
@@ -282,22 +216,7 @@ mod tests {
             in_pool: true,
             at_ms: at as i64,
         };
-        JudgedSearch { search: search(query, &[]), judgements: judgements.iter().enumerate().map(judgement).collect() }
-    }
-
-    fn known(query: &JudgedQuery<'_>) -> Vec<Option<bool>> {
-        query.relevant(6).collect()
-    }
-
-    #[test]
-    fn what_was_passed_over_is_not_relevant_and_nothing_is_known_of_the_rest() {
-        let log = [opened(1, &[0, 1, 2, 3, 4], &["p1", "p3"])];
-        let queries = labelled_queries(&[], &log, |_| true);
-        assert_eq!(known(&queries[0]), [Some(false), Some(true), Some(false), Some(true), None, None]);
-        assert_eq!(queries[0].weight, OPENED_WEIGHT);
-        // The order in which they were shown counts, not that of the pool.
-        let log = [opened(1, &[4, 0, 2], &["p0"])];
-        assert_eq!(known(&labelled_queries(&[], &log, |_| true)[0]), [Some(true), None, None, None, Some(false), None]);
+        JudgedSearch { search: search(query), judgements: judgements.iter().enumerate().map(judgement).collect() }
     }
 
     #[test]
@@ -316,37 +235,6 @@ mod tests {
         let log = [at(10, "other"), at(20, "cli"), at(30, "cli")];
         let (queries, others) = judged_queries(&log, |search| search.entry_point == "cli");
         assert_eq!((queries[0].search.at_ms, others), (20, 1), "the earliest where all were moved");
-    }
-
-    #[test]
-    fn searches_of_one_query_count_as_one_and_opened_once_is_opened() {
-        let log = [opened(1, &[0, 1, 2], &["p2"]), opened(1, &[0, 1, 2], &["p0"])];
-        let queries = labelled_queries(&[], &log, |_| true);
-        assert_eq!(
-            (queries.len(), known(&queries[0])),
-            (1, vec![Some(true), Some(false), Some(true), None, None, None])
-        );
-    }
-
-    #[test]
-    fn what_was_said_of_a_query_wins_over_what_was_opened() {
-        let log = [opened(1, &[0, 1], &["p1"]), opened(2, &[0], &["p0"])];
-        let judged = [said(1, &[("p0", true)])];
-        let queries = labelled_queries(&judged, &log, |_| true);
-        assert_eq!(queries.iter().map(|query| query.weight).collect::<Vec<_>>(), [1.0, OPENED_WEIGHT]);
-        assert_eq!(known(&queries[0])[..2], [Some(true), None]);
-        assert!(labelled_queries(&judged, &log, |_| false).is_empty());
-    }
-
-    #[test]
-    fn judged_queries_come_before_opened_ones_where_there_are_too_many() {
-        let judged: Vec<JudgedSearch> = (0..160).map(|query| said(query, &[("p0", true)])).collect();
-        let log: Vec<OpenedSearch> = (160..=255).map(|query| opened(query, &[0], &["p0"])).collect();
-        let queries = labelled_queries(&judged, &log, |_| true);
-        assert_eq!(queries.len(), LABELLED_QUERIES);
-        assert_eq!(queries.iter().filter(|query| query.weight == 1.0).count(), 160);
-        assert_eq!(labelled_queries(&[], &log, |_| true).len(), OPENED_QUERIES);
-        assert_eq!(queries.last().map(|query| query.search.at_ms), Some(255), "the latest");
     }
 
     /// Three entries; the fourth and fifth candidates are further passages of the first and the third.

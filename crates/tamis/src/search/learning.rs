@@ -1,85 +1,31 @@
-//! What a search learns from labels of others: the model of where relevance ends in a list of scores, the shift of the odds of an
-//! answer, and the guarantee.
+//! What a search learns from judgements of others: the shift of the odds of an answer, and the guarantee.
 //!
-//! Labels speak for searches of the same namespaces, mode and model. The record of a search has the probabilities by its evidence
-//! alone, so that labels keep their meaning when the shift changes. Only people's judgements count for the shift and the guarantee:
-//! opened results are too weak for a promise.
+//! Judgements speak for searches of the same namespaces, mode and model. The record of a search has the probabilities by its evidence
+//! alone, so that judgements keep their meaning when the shift changes.
 //!
 //! The threshold of a guarantee applies to the normalized score, 0 at the background and 1 at the best. Probabilities would not work:
-//! those of the cut `auto` move with every query and are fitted to the judged ones. The judged queries and the next one would then not
-//! be exchangeable, which is the only assumption of the guarantee. Both have the same order anyway.
+//! judgements move those. The judged queries and the next one would then not be exchangeable, which is the only assumption of the
+//! guarantee.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
 
-use tamis_cut::{CalibrationQuery, Guarantee, JudgedPool, Relevance};
+use tamis_cut::{CalibrationQuery, Guarantee};
 use tamis_rank::{JudgedEntry, Shift, probability};
-use tamis_store::{JudgedSearch, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
+use tamis_store::{JudgedSearch, RecordedCandidate, RecordedSearch, ScoringKind};
 
 use super::answer::CutReport;
-use super::candidate::{Retrieved, kind_of};
+use super::candidate::Retrieved;
 use super::context::Context;
 use super::judged::{
-    IMPORTED_JUDGEMENTS, JUDGEMENTS, JudgedQuery, LABELLED_QUERIES, OPENED_QUERIES, RERANKER, judged_queries,
-    labelled_queries, learns, normalized_scores, recorded_pool,
+    IMPORTED_JUDGEMENTS, JUDGEMENTS, JudgedQuery, RERANKER, judged_queries, normalized_scores, recorded_pool,
 };
 use super::ranking::Ranking;
 use crate::Error;
-use crate::config::Mode;
-use crate::handle::{PriorKey, ShiftKey, Shifts};
+use crate::handle::{ShiftKey, Shifts};
 
-/// Returns the model for searches of this kind. If the log cannot be read, it is the built-in one.
-pub(crate) fn fitted_prior(
-    context: &Context<'_>,
-    namespace: &str,
-    model: Option<&str>,
-    mode: Mode,
-    scoring: &ScoringKey,
-) -> Relevance {
-    let prior = Relevance::of(kind_of(scoring));
-    if !learns(context) {
-        return prior;
-    }
-    let Ok(log) = context.index.usage.log() else { return prior };
-    let labels = log.label_version().unwrap_or_default();
-    if labels.is_empty() {
-        return prior;
-    }
-    let key = PriorKey {
-        labels,
-        namespace: namespace.to_owned(),
-        model: model.map(str::to_owned),
-        mode: mode.to_string(),
-        scoring: scoring.clone(),
-    };
-    let mut fitted = context.index.fitted.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((known, relevance)) = fitted.as_ref()
-        && *known == key
-    {
-        return *relevance;
-    }
-    let judged = log.judged().unwrap_or_default();
-    let reads_openings = context.index.config.telemetry.opened;
-    let opened = if reads_openings { log.opened(2 * OPENED_QUERIES).unwrap_or_default() } else { Vec::new() };
-    let queries = labelled_queries(&judged, &opened, |search| {
-        let RecordedSearch { mode, model, scoring, namespace, .. } = search;
-        *mode == key.mode && *model == key.model && *scoring == key.scoring && *namespace == key.namespace
-    });
-    let pools: Vec<JudgedPool> = queries.iter().filter_map(judged_pool).collect();
-    let relevance = prior.fit(&pools);
-    *fitted = Some((key, relevance));
-    relevance
-}
-
-/// Returns a labelled query as normalized scores with judgements; `None` if its best candidate does not stand out.
-fn judged_pool(query: &JudgedQuery<'_>) -> Option<JudgedPool> {
-    let normalized_scores = normalized_scores(query.search)?;
-    // A test collection lists its relevant documents, so all others are not relevant. People judge only the results that they
-    // looked at, and say nothing about the rest.
-    let unsaid = (query.search.entry_point == IMPORTED_JUDGEMENTS).then_some(false);
-    let relevant = query.relevant(normalized_scores.len()).map(|relevant| relevant.or(unsaid)).collect();
-    Some(JudgedPool { normalized_scores, relevant, weight: query.weight })
-}
+/// The number of latest judged queries to learn from.
+const JUDGED_QUERIES: usize = 200;
 
 /// Adds what judgements of other questions say: they move the odds that the list holds an answer, which count `answer_weight` times for
 /// each entry. They never lift an entry over the `level` that the evidence alone leaves below it, since people judged what was shown.
@@ -100,7 +46,7 @@ pub(crate) fn fitted_shift(context: &Context<'_>, retrieved: &Retrieved) -> Shif
         return Shift::NONE;
     }
     let Ok(log) = context.index.usage.log() else { return Shift::NONE };
-    let judgements = log.label_version().unwrap_or_default().judgements;
+    let judgements = log.judgement_version().unwrap_or_default();
     if judgements.0 == 0 {
         return Shift::NONE;
     }
@@ -128,7 +74,7 @@ fn shifts(judged: &[JudgedSearch], shown: usize) -> HashMap<ShiftKey, Shift> {
     let keys: HashSet<ShiftKey> = judged.iter().filter_map(|judged| key(&judged.search)).collect();
     let fitted = keys.into_iter().map(|of| {
         let (queries, _) = judged_queries(judged, |search| key(search).as_ref() == Some(&of));
-        let latest = &queries[queries.len().saturating_sub(LABELLED_QUERIES)..];
+        let latest = &queries[queries.len().saturating_sub(JUDGED_QUERIES)..];
         let lists: Vec<Vec<JudgedEntry>> = latest.iter().filter_map(|query| above_the_line(query, shown)).collect();
         (of, Shift::fit(&lists))
     });
@@ -334,25 +280,15 @@ mod tests {
             ..RecordedCandidate::default()
         };
         RecordedSearch {
-            id: String::new(),
-            at_ms: 0,
-            entry_point: "library".into(),
             namespace: "here".into(),
             query_hash: [query; 32],
-            query_text: None,
             mode: "hybrid".into(),
             model: Some("m".into()),
-            method: "background".into(),
             scoring: ScoringKey::new(ScoringKind::Search, "convex 0.5"),
-            kept: 0,
             passages: 9,
             score_background: Some(0.25),
-            similarity_mean: None,
-            similarity_deviation: None,
-            bm25_mean: None,
             candidates: scores.iter().enumerate().map(candidate).collect(),
-            caller: None,
-            shown: None,
+            ..RecordedSearch::default()
         }
     }
 

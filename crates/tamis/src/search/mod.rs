@@ -37,6 +37,8 @@ pub use crate::error::AimError;
 pub use answer::{
     Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, judged, percent,
 };
+#[cfg(test)]
+pub(crate) use candidate::test_support;
 pub(crate) use context::{Context, Scope, Stopwatch, scope_of};
 pub(crate) use decide::{check_rule, replacement};
 pub(crate) use documents::{
@@ -48,14 +50,13 @@ pub use filter::MetadataFilter;
 pub(crate) use filter::{issue_type, label_group};
 pub(crate) use filter::{moment, since, until};
 pub(crate) use judged::{IMPORTED_JUDGEMENTS, entry_labels};
-pub(crate) use learning::fitted_prior;
 #[cfg(feature = "evidence")]
 pub(crate) use parameters::chosen_cut;
 pub use parameters::{QueryParameters, SearchParameters};
 pub(crate) use plan::covering;
 pub(crate) use pool::{Candidates, Ordered, OrderedPassage, SimilarPassages, candidates, scope_around, similar};
 pub(crate) use present::most_below;
-pub(crate) use record::{Configured, ReplayGrounds, Served, replayed, scoring_under};
+pub(crate) use record::{Configured, ReplayGrounds, Served, replayed};
 #[cfg(feature = "evidence")]
 pub(crate) use records::{End, EvidenceQuery, FoundRecord, similar_evidence};
 pub(crate) use relevance::OnDemandVectors;

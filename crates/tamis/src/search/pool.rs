@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use tamis_cut::{Relevance, Rule};
+use tamis_cut::Rule;
 use tamis_store::{Filter, PassageId, StoredPassage};
 
 use super::answer::CutReport;
@@ -209,7 +209,7 @@ pub(crate) fn similar(
     let plan = Plan { model: Some(info.clone()), ..Plan::default() };
     let retrieved = Retrieved { query, plan, candidates, statistics, ..Retrieved::default() };
     let mut ranking = rank(context, &retrieved, rule, thresholds.as_ref())?;
-    let mut cut = cut(rule, None, Relevance::default(), &retrieved, &mut ranking);
+    let mut cut = cut(rule, None, &retrieved, &mut ranking);
     // Uses of the passage may stand beside these, and they were found too.
     if let Some(rest) = cut.reason.strip_prefix("nothing else was found") {
         cut.reason = format!("no other passage is as similar{rest}");

@@ -254,7 +254,7 @@ pub(crate) fn scoring(
     ranking: &Ranking,
     reranker: Option<&str>,
 ) -> Result<ScoringKey, Error> {
-    let Retrieved { query, plan, phrased, text_kind, .. } = retrieved;
+    let Retrieved { query, plan, candidates, phrased, .. } = retrieved;
     let kind = if query.memory { ScoringKind::Memories } else { ScoringKind::Search };
     let mut key = ScoringKey::new(kind, fusions(context, rule, plan.model.as_ref())?.cut);
     let adjusted = ranking.adjustments.iter().flat_map(Adjustments::scoring);
@@ -263,7 +263,7 @@ pub(crate) fn scoring(
     if !phrased.is_empty() {
         key = key.with("phrasings", phrased.len());
     }
-    key = scoring_of(key.with("pool", context.index.config.search.pool), *text_kind);
+    key = scoring_of(key.with("pool", context.index.config.search.pool), candidates);
     if let Some(reranker) = reranker {
         key = key.with(RERANKER, reranker);
     }

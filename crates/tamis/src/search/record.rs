@@ -1,15 +1,15 @@
 //! The record of a search with its quality figures, for feedback, guarantees and telemetry, and its replay with another rule.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-use tamis_cut::{Admission, Background, Gate, RawScores, Relevance, Rule};
+use tamis_cut::{Admission, Background, Gate, RawScores, Relevance, Rule, Scale};
 use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
-use tamis_store::{QueryQuality, RecordedCandidate, RecordedSearch, ScoringKey, ScoringKind};
+use tamis_store::{QueryQuality, RecordedCandidate, RecordedSearch, ScoringKind};
 use tamis_text::{Language, Relation};
 
 use super::answer::{CutReport, Hit};
-use super::candidate::{Candidate, Retrieved};
+use super::candidate::{Candidate, Retrieved, kind_of};
 use super::context::{Context, Stopwatch};
 use super::ranking::{Decided, pool};
 use super::request::SearchCaller;
@@ -198,7 +198,6 @@ pub(crate) struct ReplayGrounds<'a> {
     pub configured: Configured,
     /// The typical similarity of a passage on a query's subject under the model.
     pub reference: Option<f64>,
-    pub relevance: Relevance,
 }
 
 /// The fusions of the configuration.
@@ -227,7 +226,8 @@ pub(crate) struct Replayed {
 }
 
 /// Decides again. If the rule reads the recorded values, they are taken as they are. Otherwise the raw scores are fused again,
-/// and the effect of reranking on each candidate's value is carried over as a factor.
+/// and the effect of reranking on each candidate's value is carried over as a factor. A rule under which a search weighs the
+/// evidence on entries has the recorded probabilities.
 ///
 /// # Errors
 /// The background is not finite.
@@ -254,10 +254,16 @@ pub(crate) fn replayed(
     let admissions: Option<Vec<Admission>> = (0..evidence.len()).map(|place| admission(&place)).collect();
     let mut values = list.values;
     values.sort_by(|a, b| b.total_cmp(a));
-    let mut pool = pool(values, list.background, search.passages)?.with_relevance(grounds.relevance);
+    let mut pool =
+        pool(values, list.background, search.passages)?.with_relevance(Relevance::of(kind_of(&search.scoring)));
     if let Some(admissions) = admissions.filter(|admissions| !admissions.is_empty()) {
         order.sort_by_key(|&place| admissions[place] == Admission::Refused);
         pool = pool.with_admitted(admissions.into_iter().collect());
+    }
+    let weighs = rule.scale() == Scale::Score && !rule.counts_passages();
+    if let Some(weighed) = weighs.then(|| weighed(search)).flatten() {
+        order = weighed.iter().map(|&(place, _)| place).collect();
+        pool = pool.with_probabilities(weighed.into_iter().map(|(_, probability)| probability).collect());
     }
     let cut = match grounds.gate {
         Some(gate) => gate.cut(&known(search, grounds), rule, &pool),
@@ -265,6 +271,36 @@ pub(crate) fn replayed(
     };
     order.truncate(cut.keep);
     Ok(Replayed { kept: order, method: cut.method })
+}
+
+/// Returns the entries of a search with their probabilities by the evidence alone, most probable first. As in the search, an exact
+/// find, and what holds all that a name asks for, is at least as probable as what follows it. `None` if no evidence was weighed.
+fn weighed(search: &RecordedSearch) -> Option<Vec<(usize, f64)>> {
+    if !matches!(search.scoring.kind, ScoringKind::Search | ScoringKind::Memories) {
+        return None;
+    }
+    let counted = search.counted();
+    let own = counted.iter().map(|candidate| candidate.probability.map(f64::from));
+    let mut weighed: Vec<(usize, f64)> = own.collect::<Option<Vec<f64>>>()?.into_iter().enumerate().collect();
+    let is_exact = |candidate: &RecordedCandidate| candidate.exact == Some(true);
+    let rises = |(at, candidate): (usize, &RecordedCandidate)| {
+        let entry = if at < counted.len() { at } else { candidate.entry? as usize };
+        (is_exact(candidate) || candidate.required >= Some(1.0)).then_some(entry)
+    };
+    let rising: HashSet<usize> = search.candidates.iter().enumerate().filter_map(rises).collect();
+    let mut least = 0.0_f64;
+    for (place, probability) in weighed.iter_mut().rev() {
+        least = least.max(*probability);
+        if rising.contains(place) {
+            *probability = least;
+        }
+    }
+    if let Some((_, first)) = weighed.first_mut().filter(|_| search.candidates.iter().any(is_exact)) {
+        *first = first.max(Gate::default().level);
+    }
+    // What people had judged stood first or last.
+    weighed.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Some(weighed)
 }
 
 /// Returns `true` if a search of these candidates under `rule` counts entries: if the rule does, the record names them, and the
@@ -347,13 +383,6 @@ fn factors(recorded: &[f64], fused: &[f64], plausible: &RangeInclusive<f64>) -> 
     factors.iter().all(|factor| plausible.contains(factor)).then_some(factors)
 }
 
-/// Returns the scoring key of the same search under `rule`: the recorded key with the rule's fusion.
-pub(crate) fn scoring_under(search: &RecordedSearch, rule: &dyn Rule, configured: Configured) -> ScoringKey {
-    let mut key = search.scoring.clone().counting_passages();
-    key.fusion = configured.fusions(rule).cut.to_string();
-    if counts_entries(search, rule) { key.counting_entries() } else { key }
-}
-
 /// Returns the absolute evidence of the best candidates.
 fn known(search: &RecordedSearch, grounds: &ReplayGrounds<'_>) -> tamis_cut::Evidence {
     let candidates = &search.candidates;
@@ -379,7 +408,6 @@ mod quality_row_tests {
     use crate::search::answer::CutReport;
     use crate::search::candidate::{Found, Statistics};
     use crate::search::ranking::Ranking;
-    use std::collections::BTreeMap;
     use tamis_cut::Pool;
     use tamis_store::{RecordedCandidate, ScoringKey};
 
@@ -405,12 +433,9 @@ mod quality_row_tests {
                 method: method.into(),
                 keep,
                 threshold: Some(0.5),
-                reason: String::new(),
                 candidates,
                 dropped: candidates - keep,
-                dropped_non_finite: 0,
-                diagnostics: BTreeMap::new(),
-                probabilities: Vec::new(),
+                ..CutReport::default()
             },
             token_budget: None,
             mode: Mode::Hybrid,
@@ -455,7 +480,7 @@ mod quality_row_tests {
 #[cfg(test)]
 mod record_tests {
     use super::*;
-    use tamis_store::RecordedCandidate;
+    use tamis_store::ScoringKey;
 
     fn search(fusion: &str, candidates: &[(f32, f32, f32)]) -> RecordedSearch {
         let candidate = |(place, &(similarity, bm25, score)): (usize, &(f32, f32, f32))| RecordedCandidate {
@@ -464,10 +489,7 @@ mod record_tests {
             bm25: Some(bm25),
             coverage: Some(if bm25 > 0.0 { 1.0 } else { 0.0 }),
             score: Some(score),
-            probability: None,
-            entry: None,
-            required: None,
-            exact: None,
+            ..RecordedCandidate::default()
         };
         RecordedSearch {
             mode: "hybrid".into(),
@@ -486,8 +508,7 @@ mod record_tests {
     const CONFIGURED: Configured = Configured { fusion: Fusion::Convex { weight: 0.5 }, weight: 0.5 };
 
     fn kept(search: &RecordedSearch, rule: &str) -> Vec<usize> {
-        let grounds =
-            ReplayGrounds { gate: None, configured: CONFIGURED, reference: Some(0.5), relevance: Relevance::default() };
+        let grounds = ReplayGrounds { gate: None, configured: CONFIGURED, reference: Some(0.5) };
         replayed(search, tamis_cut::parse(rule).expect("a rule").as_ref(), &grounds).expect("decided").kept
     }
 
@@ -527,14 +548,32 @@ mod record_tests {
     }
 
     #[test]
-    fn the_key_under_another_rule_differs_by_its_fusion_alone() {
-        let search = search("convex 0.5", &[]);
-        let scoring = |rule: &str| {
+    fn a_weighing_rule_has_the_recorded_probabilities_as_a_search_orders_them() {
+        let weighed = |probabilities: [f32; 3], change: fn(&mut RecordedSearch), rule: &str| {
+            let mut search = search("convex 0.5", &POOL);
+            for (candidate, probability) in search.candidates.iter_mut().zip(probabilities) {
+                candidate.probability = Some(probability);
+            }
+            change(&mut search);
+            let gate = Gate::default();
+            let grounds = ReplayGrounds { gate: Some(&gate), configured: CONFIGURED, reference: Some(0.5) };
             let rule = tamis_cut::parse(rule).expect("a rule");
-            scoring_under(&search, rule.as_ref(), CONFIGURED)
+            let Replayed { kept, method } = replayed(&search, rule.as_ref(), &grounds).expect("decided");
+            (kept, method)
         };
-        assert_eq!(scoring("auto"), search.scoring);
-        assert_eq!(scoring("max_gap").to_string(), "search; fusion=weighted 1; pool=100; roles=1 1 1");
+        let auto = |probabilities: [f32; 3], change: fn(&mut RecordedSearch)| weighed(probabilities, change, "auto").0;
+        assert_eq!(auto([0.5, 0.08, 0.02], |_| ()), [0, 1]);
+        assert_eq!(weighed([0.06, 0.05, 0.02], |_| (), "background"), (vec![], "gate".to_owned()));
+        // Judgements had put the last one there, and the first one first.
+        assert_eq!(auto([0.02, 0.08, 0.5], |_| ()), [2, 1]);
+        // An exact find is as probable as what follows it, and stands above the line alone.
+        assert_eq!(auto([0.02, 0.5, 0.01], |search| search.candidates[0].exact = Some(true)), [0, 1]);
+        assert_eq!(auto([0.02, 0.01, 0.01], |search| search.candidates[0].exact = Some(true)), [0]);
+        assert_eq!(auto([0.02, 0.5, 0.01], |search| search.candidates[0].required = Some(1.0)), [0, 1]);
+        // A rule on similarities weighs no evidence, and neither does a search of issues.
+        assert_eq!(weighed([0.0; 3], |_| (), "max_gap:min_candidates_for_gap=2").1, "max_gap");
+        let of_issues = |search: &mut RecordedSearch| search.scoring.kind = ScoringKind::Issues;
+        assert_eq!(weighed([0.0; 3], of_issues, "fixed:k=2"), (vec![0, 1], "fixed".to_owned()));
     }
 
     #[test]

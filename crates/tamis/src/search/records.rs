@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use tamis_cut::{Gate, Relevance, Rule, Verdict};
+use tamis_cut::{Gate, Rule, Verdict};
 use tamis_rank::Fusion;
 use tamis_store::{DocumentId, Filter, ScoringKey, ScoringKind, StoredPassage};
 
@@ -156,7 +156,7 @@ fn ended(retrieved: &Retrieved, ranking: &mut Ranking, query: &EvidenceQuery<'_>
             return least_similarity(values, least, retrieved.plan.coverage.passages > values.len() as u64);
         }
     };
-    cut(rule, gate, Relevance::default(), retrieved, ranking)
+    cut(rule, gate, retrieved, ranking)
 }
 
 /// Returns the score of a passage in the leg that proposes records: words, if they take part.
@@ -216,9 +216,8 @@ fn least_similarity(similarities: &[f64], least: f64, beyond: bool) -> CutReport
         reason,
         candidates: similarities.len(),
         dropped: similarities.len() - keep,
-        dropped_non_finite: 0,
         diagnostics: [("threshold_on".to_owned(), "similarity".into())].into(),
-        probabilities: Vec::new(),
+        ..CutReport::default()
     }
 }
 

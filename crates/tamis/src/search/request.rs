@@ -111,8 +111,8 @@ pub struct SearchRequest {
     pub now_ns: Option<i64>,
     /// The entry point to record; `None`: `library`.
     pub entry_point: Option<String>,
-    /// Who asks. What the same caller opens afterwards is a weak judgement of this search
-    /// ([`Feedback::opened`](crate::feedback::Feedback::opened)). `None`: nothing is credited to it.
+    /// Who asks. What the same caller opens afterwards is credited to this search
+    /// ([`Feedback::opened`](crate::feedback::Feedback::opened)). `None`: nothing is.
     pub caller: Option<SearchCaller>,
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use tamis_cut::{Gate, Guarantee, Relevance, Rule, Scale};
+use tamis_cut::{Gate, Guarantee, Rule, Scale};
 use tamis_store::{Filter, PassageId, StoreError};
 
 use super::adjustments::Adjustments;
 use super::answer::{ANSWER_EVIDENCE, Answer, CutReport, OFF, joined};
-use super::candidate::{Phrased, Retrieved, text_kind};
+use super::candidate::{Phrased, Retrieved};
 use super::context::{Context, Stopwatch, scope_of};
 use super::decide::{check_rule, cut, explain_counted, explain_labels, gate_evidence, rejected, replacement};
 use super::exact::{
@@ -15,7 +15,7 @@ use super::exact::{
 };
 use super::gather::{Depth, depth_under, fetch, gather_query, gather_variants};
 use super::group::group;
-use super::learning::{fitted_prior, fitted_shift, guaranteed, shift_all};
+use super::learning::{fitted_shift, guaranteed, shift_all};
 use super::plan::plan;
 use super::present::present;
 use super::query::{filter_of, prepare};
@@ -304,8 +304,8 @@ fn retrieve_once(
         let reasons = plan.fallback_reason.iter_mut().chain(&mut warnings);
         reasons.for_each(|reason| *reason = without_paths(reason));
     }
-    let (statistics, text_kind) = (gathered.statistics, text_kind(&candidates));
-    Ok((Retrieved { query, plan, candidates, statistics, phrased, warnings, text_kind }, gone))
+    let statistics = gathered.statistics;
+    Ok((Retrieved { query, plan, candidates, statistics, phrased, warnings }, gone))
 }
 
 /// Orders the retrieved candidates as a rule requires, and decides where they end.
@@ -315,7 +315,7 @@ pub(crate) fn decide(
     rule: &dyn Rule,
     clock: &mut Stopwatch,
 ) -> Result<Decided, Error> {
-    let Retrieved { query, plan, text_kind, .. } = retrieved;
+    let Retrieved { query, plan, .. } = retrieved;
     let replacement = replacement(context, rule, plan.mode)?;
     let replaced = replacement
         .as_ref()
@@ -337,15 +337,6 @@ pub(crate) fn decide(
     let weighs = is_plain && !rule.counts_passages();
     let reranker = context.index.reranker.as_deref().filter(|_| weighs && !query.fast);
     let scoring = scoring(context, retrieved, rule, &ranking, reranker.map(Reranker::name))?;
-    // Where the evidence is weighed, no rule reads where relevance ends in a list of scores.
-    let relevance = match query.memory && !weighs {
-        true => {
-            let model = plan.model.as_ref().map(|model| model.id.as_str());
-            fitted_prior(context, &query.scope.label(&context.index.namespace), model, plan.mode, &scoring)
-        }
-        false => Relevance::of(*text_kind),
-    };
-    clock.lap("relevance");
     if weighs {
         let (answer_weight, unread) = weigh(context, retrieved, &mut ranking)?;
         let reranked = reranker.map(|reranker| rerank(reranker, &query.text, &mut ranking));
@@ -356,7 +347,7 @@ pub(crate) fn decide(
         ranking.warning = joined(unread, reranked.and_then(Result::err));
     }
     clock.lap("weigh");
-    let mut cut = cut(rule, query.gate.as_ref(), relevance, retrieved, &mut ranking);
+    let mut cut = cut(rule, query.gate.as_ref(), retrieved, &mut ranking);
     clock.lap("cut");
     if let Some(gate) = &query.waived_gate {
         cut.explain_waived(&gate.verdict(&gate_evidence(retrieved, &ranking.short()), &ranking.pool));

@@ -1,4 +1,4 @@
-//! Opened results as weak judgements through the library.
+//! Opened results through the library.
 
 use crate::support::{indexed_notes, search, store};
 use tamis::feedback::Opened;
@@ -6,7 +6,7 @@ use tamis::related::RelatedRequest;
 use tamis::search::SearchCaller;
 use tamis::telemetry::{OpenedCount, StatsRequest};
 use tamis::{Answer, Index, SearchRequest};
-use tamis_store::OpenedSearch;
+use tamis_store::LoggedSearch;
 
 fn somebody() -> SearchCaller {
     SearchCaller::session(&["test", "somebody"])
@@ -23,8 +23,9 @@ fn ask(index: &Index, caller: SearchCaller, query: &str, shown: usize) -> Answer
     search(index, request)
 }
 
-fn opened(index: &Index) -> Vec<OpenedSearch> {
-    store(index).usage().expect("a log").opened(99).expect("read")
+fn opened(index: &Index) -> Vec<LoggedSearch> {
+    let logged = store(index).usage().expect("a log").logged_searches(0, 99).expect("read");
+    logged.into_iter().filter(|one| !one.openings.is_empty()).collect()
 }
 
 #[test]
@@ -43,7 +44,8 @@ fn openings_are_recorded_for_what_the_caller_was_shown() {
     let log = opened(&index);
     assert_eq!(log.len(), 1);
     assert_eq!(Some(&log[0].search.id), answer.query_id.as_ref());
-    assert_eq!(log[0].opened, [&second.id, &third.id, &answer.results[0].id].map(Clone::clone));
+    let passages: Vec<&String> = log[0].openings.iter().map(|opening| &opening.passage).collect();
+    assert_eq!(passages, [&second.id, &third.id, &answer.results[0].id]);
     assert_eq!(log[0].search.query_text, None);
     let stats = index.statistics().summarize(&StatsRequest::default()).expect("read");
     assert_eq!(stats.opened, OpenedCount { searches: 1, passages: 3 });

@@ -36,7 +36,7 @@ declare! {
     /// probabilities, unless labels gave the pool its [`Relevance`]: a scale that nothing measured only shows where the list breaks. O(n · w), w the
     /// number of undecided candidates: well under a millisecond for 200.
     pub struct Auto = "auto" on Score, "keeps what is expected to serve best, by probabilities of relevance" {
-        /// The amount wanted: `one` answer, the `best`, `all` on the topic, or `auto`: by the kind of text and what was judged.
+        /// The amount wanted: `one` answer, the `best`, `all` on the topic, or `auto`: what is expected to serve best.
         pub want: Want = Want::Auto, Range::Choice(Want::NAMES);
         /// Weight of precision relative to recall: F_β with β = 1 / strictness.
         pub strictness: f64 = 1.0, Range::Number { min: 0.1, max: 10.0 };

@@ -1,27 +1,25 @@
 //! Replays recorded searches with other cuts, and compares the cuts.
 //!
-//! A replay reads the recorded candidates and decides with the present configuration: fusion, gate, and for the cut
-//! `auto` what it has learned from labels. Some things were not recorded: the lengths of passages
+//! A replay reads the recorded candidates and decides with the present fusion and gate, by the probabilities that the search
+//! recorded. Some things were not recorded: the lengths of passages
 //! (so a token budget cannot be replayed), the threshold of each candidate's language, the effect of language and age
 //! under another cut (their effect on the recorded score is carried over as a factor), and anything that a deeper pool
 //! or another model would have found.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tamis_cut::{Gate, Relevance, Rule};
+use tamis_cut::{Gate, Rule};
 use tamis_embed::ModelInfo;
 use tamis_rank::Fusion;
-use tamis_store::{RecordedSearch, ScoringKey};
+use tamis_store::RecordedSearch;
 
 use super::stats::{StatsRequest, ascending, mean, moment, percentile};
 use super::{Statistics, Verdicts};
 use crate::config::Mode;
 use crate::handle::Index;
-use crate::search::{
-    Configured, Context, ReplayGrounds, TunedRule, fitted_prior, replacement, replayed, scoring_under,
-};
+use crate::search::{Configured, Context, ReplayGrounds, TunedRule, replacement, replayed};
 use crate::{Error, models};
 
 /// The default number of searches replayed, latest first.
@@ -75,7 +73,7 @@ impl Statistics<'_> {
         let ids = log.search_ids(since, until, request.limit)?;
         let names = std::iter::once(RECORDED.to_owned()).chain(cuts.iter().map(|cut| cut.name.clone())).collect();
         let mut compared = Compared::new(names);
-        let mut grounds = Grounds::new(self.index);
+        let grounds = Grounds { index: self.index, built_in: models::built_in() };
         let mut unreadable = 0;
         for id in ids {
             // Another process may have deleted it. One damaged record does not prevent a replay.
@@ -93,10 +91,9 @@ impl Statistics<'_> {
             }
             compared.add(&search, &Verdicts::of(&search, &judgements), outcomes);
         }
-        let auto = cuts.iter().any(|cut| cut.rule.name() == "auto");
         let tables =
             |cut: &Named| self.index.config.source_tables(cut.rule.as_ref()).is_ok_and(|tables| !tables.is_empty());
-        let notes = notes(&cuts, auto && compared.judged() > 0, cuts.iter().any(tables), unreadable);
+        let notes = notes(&cuts, cuts.iter().any(tables), unreadable);
         Ok(compared.finish(unreadable, notes))
     }
 
@@ -118,16 +115,10 @@ impl Statistics<'_> {
     }
 }
 
-fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<String> {
+fn notes(cuts: &[Named], tables: bool, unreadable: u64) -> Vec<String> {
     let mut notes = Vec::new();
     if cuts.iter().any(|cut| cut.rule.reads_relevance()) {
-        notes.push("auto decides by what it knows of the collection now, not by what it knew then".to_owned());
-    }
-    if learnt {
-        notes.push(
-            "auto has learnt from these judgements, so its precision and recall on them are a little too good"
-                .to_owned(),
-        );
+        notes.push("auto decides by the recorded probabilities, which no judgement has moved".to_owned());
     }
     if cuts.iter().any(|cut| cut.rule.reads_thresholds()) {
         notes.push(
@@ -147,19 +138,11 @@ fn notes(cuts: &[Named], learnt: bool, tables: bool, unreadable: u64) -> Vec<Str
 struct Grounds<'a> {
     index: &'a Index,
     built_in: Vec<ModelInfo>,
-    relevances: HashMap<PriorKey, Relevance>,
 }
 
-/// The key of a fitted relevance: namespace, model, mode and scoring.
-type PriorKey = (String, Option<String>, String, ScoringKey);
-
-impl<'a> Grounds<'a> {
-    fn new(index: &'a Index) -> Self {
-        Grounds { index, built_in: models::built_in(), relevances: HashMap::new() }
-    }
-
+impl Grounds<'_> {
     /// The candidates of a search that a rule keeps.
-    fn outcome(&mut self, search: &RecordedSearch, rule: &dyn Rule) -> Result<Outcome, Error> {
+    fn outcome(&self, search: &RecordedSearch, rule: &dyn Rule) -> Result<Outcome, Error> {
         let index = self.index;
         let mode: Mode = search.mode.parse()?;
         // Without vectors a rule that reads similarities is replaced, as in a search.
@@ -174,19 +157,9 @@ impl<'a> Grounds<'a> {
             .map_err(|error| Error::argument("search.fusion", &settings.fusion, error.to_string()))?;
         let reference = model.and_then(models::reference);
         let configured = Configured { fusion, weight };
-        let relevance = self.relevance(search, mode, scoring_under(search, rule, configured));
         let gate = settings.gate.then(Gate::default);
-        let decided = replayed(search, rule, &ReplayGrounds { gate: gate.as_ref(), configured, reference, relevance })?;
+        let decided = replayed(search, rule, &ReplayGrounds { gate: gate.as_ref(), configured, reference })?;
         Ok(Outcome::new(decided.kept, &decided.method))
-    }
-
-    fn relevance(&mut self, search: &RecordedSearch, mode: Mode, scoring: ScoringKey) -> Relevance {
-        let index = self.index;
-        let key = (search.namespace.clone(), search.model.clone(), search.mode.clone(), scoring);
-        let fitted = |(namespace, model, _, scoring): &PriorKey| {
-            fitted_prior(&Context::of(index), namespace, model.as_deref(), mode, scoring)
-        };
-        *self.relevances.entry(key).or_insert_with_key(fitted)
     }
 }
 
@@ -329,11 +302,6 @@ impl Compared {
             first_ms: None,
             last_ms: None,
         }
-    }
-
-    /// The number of judged searches so far.
-    pub fn judged(&self) -> u64 {
-        self.judged
     }
 
     /// Adds one search, with the outcome of each cut in order.

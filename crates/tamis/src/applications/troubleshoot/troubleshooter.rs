@@ -391,9 +391,8 @@ fn floor(found: &FoundIssues, judged: &[Considered], floor: f64) -> CutReport {
         reason,
         candidates: judged.len(),
         dropped: judged.len() - keep,
-        dropped_non_finite: 0,
         diagnostics: [("threshold_on".to_owned(), "similarity".into()), ("rrf_k".to_owned(), number(RRF_K))].into(),
-        probabilities: Vec::new(),
+        ..CutReport::default()
     }
 }
 

@@ -51,7 +51,7 @@ section! {
             "off" => Ok(None),
             _ => text.parse().map(Some).map_err(|error| entry.refuse(&*text, format!("a guarantee or off ({error})"))),
         });
-        /// Learn from what is judged how likely other results are, and among memories where relevance ends; off: never.
+        /// Learn from what is judged how likely other results are; off: never.
         pub learn: bool = "search.learn", flag(true);
         /// Return nothing when nothing in the corpus stands out.
         pub gate: bool = "search.gate", flag(true);

@@ -10,7 +10,7 @@ section! {
         pub record: bool = "telemetry.record", flag(true);
         /// Record the text of queries too, not only its hash.
         pub queries: bool = "telemetry.queries", flag(false);
-        /// Record which shown results are opened afterwards (get, related, a resource), as weak judgements to learn from.
+        /// Record which shown results are opened afterwards (get, related, a resource).
         pub opened: bool = "telemetry.opened", flag(true);
     }
 }
