@@ -343,7 +343,8 @@ impl Exclusion {
 }
 
 /// Words of a sentence, in which `NOT` is an emphasis: do NOT use this.
-const OF_SENTENCES: &str = "am are be but can could did do does had has have if is may might must or shall should was were will would";
+const OF_SENTENCES: &str =
+    "am are be but can could did do does had has have if is may might must or shall should was were will would";
 
 /// Words of a statement in SQL, where `AND` and its like are part of the text.
 const SQL: [&str; 6] = ["SELECT", "FROM", "WHERE", "JOIN", "UPDATE", "HAVING"];
@@ -366,9 +367,7 @@ fn without_connectives(query: &str) -> Cow<'_, str> {
         let next = given.get(at).copied().filter(|_| !is_quoted);
         match (word, words.last_mut(), next) {
             ("NOT", Some(_), Some(next))
-                if !is_sentence
-                    && !is_shouted(next)
-                    && (next.starts_with('"') || Exclusion::parse(next).is_some()) =>
+                if !is_sentence && !is_shouted(next) && (next.starts_with('"') || Exclusion::parse(next).is_some()) =>
             {
                 is_quoted ^= next.matches('"').count() % 2 == 1;
                 words.push(format!("-{next}"));

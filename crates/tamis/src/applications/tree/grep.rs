@@ -521,7 +521,8 @@ mod tests {
         };
         let Found { matches, lines, hits } = found(b"a b\r\n\r\nc d\nx\ne\n", &request);
         let hits: Vec<_> = hits.into_iter().map(|hit| (hit.line, hit.column, hit.text, hit.spans)).collect();
-        let hit = |line, column, text: &str, spans: &[Range<usize>]| (line, Some(column), text.to_owned(), spans.to_vec());
+        let hit =
+            |line, column, text: &str, spans: &[Range<usize>]| (line, Some(column), text.to_owned(), spans.to_vec());
         let expected =
             [hit(1, 3, "a b", &[2..3]), hit(2, 1, "", &[]), hit(3, 1, "c d", &[0..1]), hit(5, 1, "e", &[0..1])];
         assert_eq!((matches, lines, hits), (2, 4, expected.to_vec()));
