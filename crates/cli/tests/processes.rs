@@ -121,7 +121,7 @@ fn questions_that_start_while_the_first_index_is_written_wait_for_its_content() 
 fn eight_first_searches_of_a_tree_wait_for_the_vectors_that_one_of_them_makes() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let root = directory.path();
-    for number in 0..40 {
+    for number in 0..25 {
         let section =
             |part| format!("\n## Part {part}\n\nThe ferry number {number} leaves at dawn from pier {part}.\n");
         let sections: String = (0..100).map(section).collect();

@@ -51,7 +51,7 @@ impl Api {
     async fn start(index: &Arc<Index>) -> Api {
         let caller = |namespaces| Caller { namespaces, may_remember: true, may_judge: true, may_refresh: true };
         let token = |text: &str, namespaces| Token::plain(text, text, caller(namespaces)).expect("a token");
-        let options = ServerOptions { parallel_calls: 2, caller: Caller::default(), output_schemas: false };
+        let options = ServerOptions { parallel_calls: 2, caller: Caller::default(), output_schemas: true };
         let server = Server::new(index.clone(), options);
         let http = HttpOptions {
             api: true,
