@@ -41,7 +41,13 @@ fn the_pictures_show_what_the_program_prints() {
             fs::write(&path, &picture).expect("written");
         }
         let kept = fs::read_to_string(&path).unwrap_or_default();
-        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        // Results of almost the same probability come in another order where another processor rounds the sums of an encoder.
+        let place = Regex::new(r#" y="\d+px""#).expect("a regular expression");
+        let lines = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(|line| place.replace_all(line, "").into_owned()).collect();
+            lines.sort();
+            lines
+        };
         let is_equal = Aliases::default().equal(&lines(&kept), &lines(&picture), "");
         assert!(is_equal, "docs/images/terminal-{name}.svg is out of date; write it: cargo xtask site --write");
     }
