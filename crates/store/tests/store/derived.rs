@@ -70,7 +70,8 @@ fn shorten(file: &Path, length: impl Fn(usize) -> usize) {
 
 #[test]
 fn derived_files_may_be_lost_cut_short_or_garbage() {
-    let cases: [(&str, fn(&Path)); 7] = [
+    type Damage = fn(&Path);
+    let cases: [(&str, Damage); 7] = [
         ("a lost lexical index", |index| std::fs::remove_dir_all(index.join("lexical")).unwrap()),
         ("a lost list of files", |index| std::fs::remove_file(index.join("lexical/meta.json")).unwrap()),
         ("a list of files of garbage", |index| {

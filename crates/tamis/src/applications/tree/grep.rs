@@ -521,10 +521,15 @@ mod tests {
         };
         let Found { matches, lines, hits } = found(b"a b\r\n\r\nc d\nx\ne\n", &request);
         let hits: Vec<_> = hits.into_iter().map(|hit| (hit.line, hit.column, hit.text, hit.spans)).collect();
-        let hit =
-            |line, column, text: &str, spans: &[Range<usize>]| (line, Some(column), text.to_owned(), spans.to_vec());
-        let expected =
-            [hit(1, 3, "a b", &[2..3]), hit(2, 1, "", &[]), hit(3, 1, "c d", &[0..1]), hit(5, 1, "e", &[0..1])];
+        let hit = |line, column, text: &str, span: Option<Range<usize>>| {
+            (line, Some(column), text.to_owned(), span.into_iter().collect::<Vec<_>>())
+        };
+        let expected = [
+            hit(1, 3, "a b", Some(2..3)),
+            hit(2, 1, "", None),
+            hit(3, 1, "c d", Some(0..1)),
+            hit(5, 1, "e", Some(0..1)),
+        ];
         assert_eq!((matches, lines, hits), (2, 4, expected.to_vec()));
         assert_eq!(found(b"b\nc\ne", &GrepRequest { multiline: false, ..request }).lines, 1);
         let error = compiled(&GrepRequest::new("b\nc")).expect_err("two lines").to_string();
