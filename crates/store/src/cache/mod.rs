@@ -13,10 +13,10 @@ mod tests;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::connection::{Schema, count, one, quick_check};
 use crate::error::{Result, StoreError};
@@ -391,7 +391,7 @@ pub(crate) fn damage(connection: &Connection, path: &Path) -> Result<Option<Stri
 }
 
 fn open_as_it_is(path: &Path) -> Result<Connection> {
-    let open = || {
+    let open = || -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let connection = crate::connection::open(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
@@ -407,7 +407,18 @@ fn open_as_it_is(path: &Path) -> Result<Connection> {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         Ok(connection)
     };
-    let mut connection = open().map_err(|error| StoreError::sqlite(path, error))?;
+    // SQLite does not wait where two processes make the same file at once.
+    let started = Instant::now();
+    let mut connection = loop {
+        match open() {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && started.elapsed() < PATIENCE =>
+            {
+                std::thread::sleep(PATIENCE / 50);
+            }
+            opened => break opened.map_err(|error| StoreError::sqlite(path, error))?,
+        }
+    };
     SCHEMA.create(&mut connection, path)?;
     Ok(connection)
 }
