@@ -49,8 +49,7 @@ function frame(name, parameters, keepsField = false) {
 
 /**
  * Shows the view that the address names. What the last view still waits for is aborted, and what it draws later goes nowhere. While a
- * question is typed, its field stays as it is, and the list until there is another one. Such an answer is the quick one, and with
- * `isRested` the whole one.
+ * query is typed, the field and the list stay until there is a new answer: a quick one, or with `isRested` the full one.
  */
 async function route({ isMove = true, isTyped = false, isRested = false } = {}) {
   shown.abort();

@@ -20,7 +20,7 @@ const FURTHER = 2;
 const answers = new Map();
 const MOST_ANSWERS = 8;
 
-/** How long the keys rest before what is typed is searched, and before its answer is the whole one. */
+/** Delays after the last key: of the quick search, and of the full one. */
 const TYPED_MS = 80, RESTED_MS = 900;
 
 /** The search field. What filters the answers goes with it. It shows all of a long question, and answers while one types. */
@@ -48,7 +48,7 @@ export function searchForm(parameters) {
   return { form, input };
 }
 
-/** Shows the answer. With `rested`, the question is still being typed: its quick answer comes first, and `rested` is called after a while. */
+/** Shows the answer. With `rested`, the query is still being typed: shows its quick answer, and calls `rested` when no key follows. */
 export async function show(view, parameters, rights, signal, rested) {
   const query = parameters.get("query");
   const answer = element("div", { class: "answer" }, element("p", { class: "busy" }, "Searching …"));

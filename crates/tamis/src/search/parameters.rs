@@ -109,7 +109,7 @@ pub struct QueryParameters {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Cut", hide_short_help = true))]
     pub fast: bool,
-    /// Leave this search out of the log, like each state of a question that is being typed.
+    /// Do not log this search. Meant for queries sent while the user types.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub no_record: bool,

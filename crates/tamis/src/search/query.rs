@@ -342,7 +342,7 @@ impl Exclusion {
     }
 }
 
-/// Words of a sentence, in which `NOT` is an emphasis: do NOT use this.
+/// Words of a sentence, in which capitals are an emphasis: do NOT use this.
 const OF_SENTENCES: &str =
     "am are be but can could did do does had has have if is may might must or shall should was were will would";
 
@@ -350,14 +350,16 @@ const OF_SENTENCES: &str =
 const SQL: [&str; 6] = ["SELECT", "FROM", "WHERE", "JOIN", "UPDATE", "HAVING"];
 
 /// Writes `NOT word` as `-word` and `word AND other` as `"word" "other"`, and leaves `OR` out, since any of the words can be enough
-/// anyway. Between quotation marks, in SQL and for emphasis these are words like others.
+/// anyway. Between quotation marks, in sentences and in SQL these are ordinary words.
 fn without_connectives(query: &str) -> Cow<'_, str> {
     let given: Vec<&str> = query.split_whitespace().collect();
-    if !given.iter().any(|word| ["NOT", "AND", "OR"].contains(word)) || given.iter().any(|word| SQL.contains(word)) {
+    let is_of_sentence = |word: &str| OF_SENTENCES.split(' ').any(|other| word.eq_ignore_ascii_case(other));
+    if !given.iter().any(|word| ["NOT", "AND", "OR"].contains(word))
+        || given.iter().any(|word| SQL.contains(word) || is_of_sentence(word))
+    {
         return Cow::Borrowed(query);
     }
     let is_word = |word: &str| word.chars().all(|character| character.is_alphanumeric() || character == '_');
-    let is_sentence = given.iter().any(|word| OF_SENTENCES.split(' ').any(|other| word.eq_ignore_ascii_case(other)));
     let is_shouted = |word: &str| word.len() > 1 && word.chars().all(|character| character.is_uppercase());
     let quoted = |word: &str| if is_word(word) { format!("\"{word}\"") } else { word.to_owned() };
     let mut words: Vec<String> = Vec::new();
@@ -367,7 +369,7 @@ fn without_connectives(query: &str) -> Cow<'_, str> {
         let next = given.get(at).copied().filter(|_| !is_quoted);
         match (word, words.last_mut(), next) {
             ("NOT", Some(_), Some(next))
-                if !is_sentence && !is_shouted(next) && (next.starts_with('"') || Exclusion::parse(next).is_some()) =>
+                if !is_shouted(next) && (next.starts_with('"') || Exclusion::parse(next).is_some()) =>
             {
                 is_quoted ^= next.matches('"').count() % 2 == 1;
                 words.push(format!("-{next}"));
@@ -586,6 +588,7 @@ mod tests {
             ("retry AND limit OR backoff", "\"retry\" \"limit\" backoff", &[]),
             ("a AND \"b c\" AND d:e", "\"a\" \"b c\" d:e", &[]),
             ("why does it NOT start", "why does it NOT start", &[]),
+            ("what is the difference of TCP AND UDP", "what is the difference of TCP AND UDP", &[]),
             ("column NOT NULL", "column NOT NULL", &[]),
             ("NOT found", "NOT found", &[]),
             ("the word AND", "the word AND", &[]),
