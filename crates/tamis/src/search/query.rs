@@ -344,7 +344,7 @@ impl Exclusion {
 
 /// Words of a sentence, in which capitals are an emphasis: do NOT use this.
 const OF_SENTENCES: &str =
-    "am are be but can could did do does had has have if is may might must or shall should was were will would";
+    "am are be but can could did do does had has have if is may might must shall should was were will would";
 
 /// Words of a statement in SQL, where `AND` and its like are part of the text.
 const SQL: [&str; 6] = ["SELECT", "FROM", "WHERE", "JOIN", "UPDATE", "HAVING"];
