@@ -5,7 +5,7 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
-use tamis_cut::{Auto, Background, JudgedPool, Pool, Relevance, Rule, Want};
+use tamis_cut::{Auto, Background, Pool, Relevance, Rule, Want};
 
 const BACKGROUND: Background = Background { mean: 0.34, deviation: 0.06, count: 10_000 };
 
@@ -76,23 +76,5 @@ fn given(criterion: &mut Criterion) {
     });
 }
 
-/// Learning from labelled queries, each with a label on its first ten candidates.
-fn fit(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("fit");
-    for queries in [10, 50, 200] {
-        let pools: Vec<JudgedPool> = (0..queries)
-            .map(|query| JudgedPool {
-                normalized_scores: pool(100, 20.0, query).normalized_scores().expect("a background"),
-                relevant: (0..10).map(|rank| Some((rank * 31 + query * 17) % 7 < 3)).collect(),
-                ..JudgedPool::default()
-            })
-            .collect();
-        group.bench_function(BenchmarkId::from_parameter(queries), |bencher| {
-            bencher.iter(|| Relevance::default().fit(black_box(&pools)));
-        });
-    }
-    group.finish();
-}
-
-criterion_group!(benches, auto, bare, given, fit);
+criterion_group!(benches, auto, bare, given);
 criterion_main!(benches);

@@ -34,7 +34,7 @@ macro_rules! methods {
 }
 
 methods! {
-    auto::{Auto, Basis, JudgedPool, Relevance, TextKind};
+    auto::{Auto, Basis, Relevance};
     background::{BackgroundShare};
     max_gap::{MaxGap};
     language::{LanguageThreshold};

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tamis_cut::TextKind;
 use tamis_rank::{Adjustment, BackgroundEvidence, Decay, Evidence, ExactFind};
 use tamis_store::{Background, LexicalStatistics, PassageId, ScoringKey, StoredPassage};
 use tamis_text::{Category, Language};
@@ -174,35 +173,29 @@ pub(crate) fn namespaces_of<'p>(passages: impl Iterator<Item = &'p StoredPassage
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// The kind of most of these passages.
-fn text_kind(candidates: &[Candidate]) -> TextKind {
-    let is = |candidate: &&Candidate, kind| kind_of_passage(&candidate.passage) == kind;
-    let most = |kind| 2 * candidates.iter().filter(|candidate| is(candidate, kind)).count() > candidates.len();
-    [TextKind::Code, TextKind::Functions].into_iter().find(|&kind| most(kind)).unwrap_or_default()
-}
-
-/// The setting of a scoring key for the kind of text: judgements teach only searches of the same kind of text.
-const SETTING: &str = "text";
-
-/// Adds the kind of text to the key of a search that found these.
+/// Adds the kind of text that a search found to its key, since judgements teach only searches of the same kind. Prose, the usual
+/// one, is not named.
 pub(crate) fn scoring_of(key: ScoringKey, candidates: &[Candidate]) -> ScoringKey {
-    let kind = text_kind(candidates);
-    if kind == TextKind::default() { key } else { key.with(SETTING, kind) }
+    let found: Vec<Option<&str>> = candidates.iter().map(|candidate| kind_of_code(&candidate.passage)).collect();
+    let most = |kind: &str| 2 * found.iter().filter(|found| **found == Some(kind)).count() > found.len();
+    match [SOURCE_TREE, FUNCTIONS].into_iter().find(|kind| most(kind)) {
+        Some(kind) => key.with("text", kind),
+        None => key,
+    }
 }
 
-/// Returns the kind of text of a recorded search.
-pub(crate) fn kind_of(scoring: &ScoringKey) -> TextKind {
-    scoring.settings.get(SETTING).and_then(|kind| kind.parse().ok()).unwrap_or_default()
-}
+/// The files of a source tree, of which one or a few answer, and a collection of single functions, of which one of many look-alikes
+/// does.
+const SOURCE_TREE: &str = "code";
+const FUNCTIONS: &str = "functions";
 
 /// The product's own collections say what they hold. Of others, which a program put there, the text shows it.
-fn kind_of_passage(passage: &StoredPassage) -> TextKind {
+fn kind_of_code(passage: &StoredPassage) -> Option<&'static str> {
     match passage.collection.as_str() {
-        CODE => TextKind::Code,
-        ISSUES | SESSIONS => TextKind::Prose,
-        collection if FILE_COLLECTIONS.contains(&collection) => TextKind::Prose,
-        _ if looks_like_code(&passage.text) => TextKind::Functions,
-        _ => TextKind::Prose,
+        CODE => Some(SOURCE_TREE),
+        ISSUES | SESSIONS => None,
+        collection if FILE_COLLECTIONS.contains(&collection) => None,
+        _ => looks_like_code(&passage.text).then_some(FUNCTIONS),
     }
 }
 

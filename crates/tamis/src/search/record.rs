@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-use tamis_cut::{Admission, Background, Gate, RawScores, Relevance, Rule, Scale};
+use tamis_cut::{Admission, Background, Gate, RawScores, Rule, Scale};
 use tamis_rank::{BackgroundEvidence, Evidence, Fusion, order};
 use tamis_store::{QueryQuality, RecordedCandidate, RecordedSearch, ScoringKind};
 use tamis_text::{Language, Relation};
 
 use super::answer::{CutReport, Hit};
-use super::candidate::{Candidate, Retrieved, kind_of};
+use super::candidate::{Candidate, Retrieved};
 use super::context::{Context, Stopwatch};
 use super::ranking::{Decided, pool};
 use super::request::SearchCaller;
@@ -254,8 +254,7 @@ pub(crate) fn replayed(
     let admissions: Option<Vec<Admission>> = (0..evidence.len()).map(|place| admission(&place)).collect();
     let mut values = list.values;
     values.sort_by(|a, b| b.total_cmp(a));
-    let mut pool =
-        pool(values, list.background, search.passages)?.with_relevance(Relevance::of(kind_of(&search.scoring)));
+    let mut pool = pool(values, list.background, search.passages)?;
     if let Some(admissions) = admissions.filter(|admissions| !admissions.is_empty()) {
         order.sort_by_key(|&place| admissions[place] == Admission::Refused);
         pool = pool.with_admitted(admissions.into_iter().collect());

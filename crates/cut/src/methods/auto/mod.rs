@@ -3,7 +3,6 @@
 
 mod counts;
 mod expectation;
-mod fit;
 mod relevance;
 #[cfg(test)]
 mod tests;
@@ -15,8 +14,7 @@ use crate::rule::{Rule, Want};
 use expectation::{Expectation, Needed, expectations};
 use relevance::{Step, mixed};
 
-pub use fit::JudgedPool;
-pub use relevance::{Basis, Relevance, TextKind};
+pub use relevance::{Basis, Relevance};
 
 declare! {
     /// Keeps the candidates whose expected F_β is highest, or that meet an expected recall, a precision or a budget.
@@ -92,14 +90,10 @@ impl Rule for Auto {
             probabilities.extend(relevance.probabilities(&listed).into_iter().skip(depth));
         }
         // A score on a scale that nothing measured says where the list breaks, not how likely anything is.
-        let labelled = pool.relevance().is_some_and(|relevance| matches!(relevance.basis, Basis::Labelled(_)));
-        if measured.is_none() && !labelled {
+        if measured.is_none() {
             return by_list_alone(pool, choice);
         }
-        let Choice { keep, mut reason, best_tokens, .. } = choice;
-        if measured.is_none() {
-            reason += BY_LIST_ALONE;
-        }
+        let Choice { keep, reason, best_tokens, .. } = choice;
         let mut cut = Cut::new("auto", pool, keep, reason)
             .with("background", source)
             .with("background_mean", pool.mirrored(mean))

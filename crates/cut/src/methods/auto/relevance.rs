@@ -1,7 +1,6 @@
 //! From normalized scores to probabilities of relevance.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +15,7 @@ use crate::rule::Want;
 /// relevance ends at some normalized score θ: above it candidates are relevant with probability `ceiling`, below it they
 /// are not, with a logistic step of width `softness` between. θ varies from query to query, normally distributed with mean
 /// `level` and standard deviation `spread`. The level varies from collection to collection: near 0.5 where many passages
-/// answer a query, near 0.95 where one does. Nothing in the lists of scores shows which, so the built-in prior is wide and
-/// judgements move it ([`Relevance::fit`]).
+/// answer a query, near 0.95 where one does. Nothing in the lists of scores shows which, so the built-in prior is wide.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Relevance {
     /// Mean normalized score at which relevance ends, 0.1 to 1.
@@ -38,18 +36,14 @@ pub struct Relevance {
 pub enum Basis {
     /// The built-in constants alone.
     BuiltIn,
-    /// So many labelled queries: judged, or with opened results.
-    Labelled(usize),
     /// The asker's own word ([`Want`]).
     Asked,
 }
 
 impl fmt::Display for Basis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let queries = |count: usize| if count == 1 { "query" } else { "queries" };
         match *self {
             Basis::BuiltIn => f.write_str("built-in constants"),
-            Basis::Labelled(count) => write!(f, "{count} labelled {}", queries(count)),
             Basis::Asked => f.write_str("the amount asked for"),
         }
     }
@@ -68,8 +62,10 @@ impl Pool {
 }
 
 impl Default for Relevance {
+    /// The built-in prior. Its constants were fitted with whole families of public collections left out; see
+    /// `docs/research/auto.md`.
     fn default() -> Self {
-        Relevance::of(TextKind::Prose)
+        Relevance { level: 0.66, spread: 0.3, softness: 0.038, ceiling: 0.865, basis: Basis::BuiltIn }
     }
 }
 
@@ -87,17 +83,6 @@ const MIDDLE: f64 = 0.55;
 const NARROWEST: f64 = 1e-3;
 
 impl Relevance {
-    /// The built-in prior for this kind of text. The constants were fitted with whole families of public collections left
-    /// out; see `docs/research/auto.md`.
-    pub fn of(kind: TextKind) -> Self {
-        let (level, spread) = match kind {
-            TextKind::Prose => (0.66, 0.3),
-            TextKind::Code => (0.72, 0.3),
-            TextKind::Functions => (0.85, 0.2),
-        };
-        Relevance { level, spread, softness: 0.038, ceiling: 0.865, basis: Basis::BuiltIn }
-    }
-
     /// The model with the level that the asker's word stands for, and less spread, since the asker knows.
     pub fn wanted(self, want: Want) -> Relevance {
         match want.level() {
@@ -222,54 +207,6 @@ impl Pool {
 /// The only scenario there is: each candidate is relevant by itself.
 pub fn scenario(probabilities: &[f64]) -> Scenario {
     Scenario { weight: 1.0, outside: 0.0, probabilities: probabilities.to_vec() }
-}
-
-// Kinds of text with priors of their own.
-
-/// The kind of text that a query searches, as far as it says how many answers a query has.
-///
-/// Prose has one answer or forty, depending on the collection. A question about a source tree has one file or a few. A
-/// question to a collection of functions has one among many look-alikes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TextKind {
-    /// Documentation, articles, issues, notes: anything but source code.
-    #[default]
-    Prose,
-    /// The files of a source tree.
-    Code,
-    /// Functions or snippets, each a document of its own.
-    Functions,
-}
-
-impl TextKind {
-    /// The name of the kind, as configuration and records have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            TextKind::Prose => "prose",
-            TextKind::Code => "code",
-            TextKind::Functions => "functions",
-        }
-    }
-}
-
-impl fmt::Display for TextKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for TextKind {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "prose" => Ok(TextKind::Prose),
-            "code" => Ok(TextKind::Code),
-            "functions" => Ok(TextKind::Functions),
-            _ => Err(format!("must be prose, code or functions and is \"{name}\"")),
-        }
-    }
 }
 
 // The step at the end of what is kept, for lists on a scale that nothing measured.

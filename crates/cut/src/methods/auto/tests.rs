@@ -25,8 +25,6 @@ fn the_same_list_is_cut_by_the_level_of_the_collection() {
     let keep = |level| Auto::default().cut(&pool(&list()).with_relevance(at(level))).keep;
     assert!(keep(0.95) <= 2, "{}", keep(0.95));
     assert_eq!(keep(0.45), 8);
-    let of = |kind| Auto::default().cut(&pool(&list()).with_relevance(Relevance::of(kind))).keep;
-    assert!(of(TextKind::Functions) < of(TextKind::Prose), "one function among look-alikes");
 }
 
 #[test]
