@@ -107,10 +107,14 @@ async function relatedTo(place, query) {
       element("a", { href: documentAddress(hit, query) }, titleOf(hit)),
       element("span", { class: "place" }, placeOf(hit))))),
   ];
+  const begin = (one) => ({ ...one, start_line: 1 });
   const groups = [
     group("Similar", found.similar ?? []),
     group("Uses", (found.references ?? []).flatMap((one) => one.definitions ?? [one])),
     group("Used by", found.referenced_by ?? []),
+    group("Links to", (found.links ?? []).map(begin)),
+    group("Linked from", (found.linked_from ?? []).map((one) => ({ ...one, start_line: one.lines[0] }))),
+    group("Commits", (found.commits ?? []).map((one) => begin({ ...one, namespace: found.passage.namespace }))),
   ].filter(Boolean);
   return groups.length > 0 ? groups : element("p", {}, "Nothing is related closely enough.");
 }

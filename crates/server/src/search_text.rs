@@ -97,7 +97,7 @@ fn entry(hit: &Hit, shows_namespace: bool) -> Entry {
     let snippet = clean(&hit.snippet);
     let lines: Vec<&str> = snippet.lines().skip(shown.start).take(shown.len()).collect();
     // A file's lines name the passage as well, in fewer tokens.
-    let is_record = ["issues", "notes", "sessions", "evidence"].contains(&hit.collection.as_str());
+    let is_record = ["issues", "notes", "sessions", "commits", "evidence"].contains(&hit.collection.as_str());
     let id = if is_record { format!(" [{}]", hit.id) } else { String::new() };
     Entry {
         label: format!("{}.{id}\n", hit.rank),

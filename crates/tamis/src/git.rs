@@ -1,4 +1,4 @@
-//! The dates that git knows of a tree: the last commit of each file.
+//! What git knows of a tree: the last commit of each file, and the commits themselves.
 //!
 //! The repository is not trusted. `git` runs so that nothing in the repository's configuration can run ([`command`]), reads
 //! objects and never the files of the tree, and is stopped when it takes too long. A few small files show if git has to run at
@@ -21,6 +21,9 @@ use crate::file::foreign::{read_in, read_regular};
 
 /// The time limit for one repository. The results up to then are used.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The same for a history that somebody asked for.
+const PATIENCE_FOR_ALL: Duration = Duration::from_secs(300);
 
 /// The dates found in a history.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -124,13 +127,28 @@ fn is(content: &[u8], identifier: &str) -> bool {
 
 // Finds the newest commit of each wanted path in one pass over the log.
 
-/// Each commit begins with two empty items and its time; its paths follow. A merge lists the paths that differ from all its
-/// parents, which are those that the merge itself changed. `-O/dev/null` is there because a
-/// repository's own setting for the order of paths would name a file.
-const LOG: [&str; 15] = [
-    "log", "--format=%x00%x00%ct", "--name-only", "-z", "-c", "--no-renames", "--diff-filter=ACMR", "--no-ext-diff",
-    "--no-textconv", "--no-show-signature", "--no-notes", "--no-decorate", "--no-color", "--no-mailmap", "-O/dev/null",
+/// Each commit begins with two empty items and its header, in the format that follows; its paths follow. A merge lists the paths that
+/// differ from all its parents, which are those that the merge itself changed. `-O/dev/null` is there because a repository's own
+/// setting for the order of paths would name a file.
+const LOG: [&str; 13] = [
+    "log", "--name-only", "-z", "-c", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-show-signature",
+    "--no-notes", "--no-decorate", "--no-color", "--no-mailmap", "-O/dev/null",
 ];
+
+/// Passes the items of the log under `root`, newest commit first, to `each` until it breaks off. `options` are those of this log, the
+/// format among them.
+fn log(
+    root: &Path,
+    is_top: bool,
+    options: &[&str],
+    limit: &Limit<'_>,
+    each: impl FnMut(LogItem<'_>) -> ControlFlow<()> + Send,
+) -> Result<(), String> {
+    let mut arguments = [&LOG, options].concat();
+    arguments.extend(if is_top { &["--no-relative", "HEAD", "--"][..] } else { &["--relative", "HEAD", "--", "."] });
+    let mut log = Log { each, pending: Vec::new(), empty: 0, first: false };
+    ask(root, &arguments, limit, |bytes| log.take(bytes))
+}
 
 /// Fills in the times, in seconds since 1970, newest commit first, until every path has one or the history ends.
 ///
@@ -145,61 +163,145 @@ pub(crate) fn read(
     if wanted.is_empty() {
         return Ok(());
     }
-    let mut arguments = LOG.to_vec();
-    arguments.extend(if is_top { &["--no-relative", "HEAD", "--"][..] } else { &["--relative", "HEAD", "--", "."] });
-    let mut log = Log { left: wanted.len(), wanted, pending: Vec::new(), empty: 0, time: None, first: false };
-    ask(root, &arguments, limit, |bytes| log.take(bytes))
+    log(root, is_top, &["--format=%x00%x00%ct", "--diff-filter=ACMR"], limit, first_times(wanted))
+}
+
+/// Gives each wanted path the time of the first commit that names it.
+fn first_times(wanted: &mut HashMap<&str, Option<i64>>) -> impl FnMut(LogItem<'_>) -> ControlFlow<()> {
+    let mut left = wanted.len();
+    let mut time: Option<i64> = None;
+    move |item| {
+        match item {
+            LogItem::Header(header) => time = header.trim().parse().ok(),
+            LogItem::Path(path) => {
+                if let (Some(time), Some(slot @ None)) = (time, wanted.get_mut(path)) {
+                    *slot = Some(time);
+                    left -= 1;
+                }
+            }
+        }
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// A commit of the history.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Commit {
+    /// Its identifier, in hexadecimal digits.
+    pub hash: String,
+    /// Its time in seconds since 1970.
+    pub seconds: i64,
+    /// The name of its author.
+    pub author: String,
+    /// Its message.
+    pub message: String,
+    /// The paths under the root that it touched.
+    pub paths: Vec<String>,
+}
+
+impl Commit {
+    /// Returns the commit that a header describes; `None` if it is malformed.
+    fn parse(header: &str) -> Option<Commit> {
+        let mut lines = header.splitn(4, '\n');
+        let (hash, seconds, author) = (lines.next()?.to_owned(), lines.next()?.parse().ok()?, lines.next()?.to_owned());
+        Some(Commit { hash, seconds, author, message: lines.next()?.trim().to_owned(), paths: Vec::new() })
+    }
+}
+
+/// Returns the last `most` commits under `root` since a time in seconds since 1970, newest first.
+///
+/// # Errors
+/// The reason why git gives no whole answer, in words for people.
+pub(crate) fn history(
+    root: &Path,
+    most: usize,
+    since: Option<i64>,
+    stopped: &dyn Fn() -> bool,
+) -> Result<Vec<Commit>, String> {
+    let repository = Repository::find(root).ok_or("no git repository holds it")?;
+    if let Some(file) = repository.unsound() {
+        return Err(format!("{}: not a regular file of a sensible size, so git is not asked", file.display()));
+    }
+    let most = format!("--max-count={most}");
+    let since = since.map(|since| format!("--since={since}"));
+    let mut options = vec!["--format=%x00%x00%H%n%ct%n%an%n%B", most.as_str()];
+    options.extend(since.as_deref());
+    let mut commits: Vec<Commit> = Vec::new();
+    let limit = Limit { until: Instant::now() + PATIENCE_FOR_ALL, stopped };
+    log(root, repository.top() == root, &options, &limit, |item| {
+        match item {
+            LogItem::Header(header) => commits.extend(Commit::parse(header)),
+            LogItem::Path(path) => commits.last_mut().into_iter().for_each(|commit| commit.paths.push(path.to_owned())),
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(commits)
+}
+
+/// Returns what a commit changed in these paths under `root`, as a patch of at most `most_bytes`, and `true` if that is all of it.
+///
+/// # Errors
+/// The reason why git gives no answer, in words for people.
+pub(crate) fn patch(root: &Path, hash: &str, paths: &[&str], most_bytes: usize) -> Result<(String, bool), String> {
+    let mut arguments = vec![
+        "show", "--format=", "--patch", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv",
+        "--no-show-signature", "--no-notes", "--no-color", "-O/dev/null", hash, "--",
+    ];
+    arguments.extend(paths);
+    let mut patch = Vec::new();
+    ask(root, &arguments, &Limit { until: Instant::now() + PATIENCE, stopped: &|| false }, |bytes| {
+        patch.extend_from_slice(bytes);
+        if patch.len() > most_bytes { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    let is_whole = patch.len() <= most_bytes;
+    patch.truncate(most_bytes);
+    Ok((String::from_utf8_lossy(&patch).into_owned(), is_whole))
+}
+
+/// A part of the log.
+enum LogItem<'a> {
+    /// The header of a commit.
+    Header(&'a str),
+    /// A path of the commit.
+    Path(&'a str),
 }
 
 /// The log while it is read.
-struct Log<'a, 'b> {
-    wanted: &'a mut HashMap<&'b str, Option<i64>>,
-    /// The number of paths without a time.
-    left: usize,
+struct Log<F> {
+    each: F,
     /// The beginning of an unfinished item.
     pending: Vec<u8>,
     /// The number of empty items just before.
     empty: usize,
-    /// The time of the current commit.
-    time: Option<i64>,
     /// True until the first path of the commit is read.
     first: bool,
 }
 
-impl Log<'_, '_> {
+impl<F: FnMut(LogItem<'_>) -> ControlFlow<()>> Log<F> {
     fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|&byte| byte == 0) {
             let mut item = std::mem::take(&mut self.pending);
             item.extend_from_slice(&rest[..end]);
-            self.item(&item);
-            if self.left == 0 {
-                return ControlFlow::Break(());
-            }
+            self.item(&String::from_utf8_lossy(&item))?;
             rest = &rest[end + 1..];
         }
         self.pending.extend_from_slice(rest);
         ControlFlow::Continue(())
     }
 
-    fn item(&mut self, item: &[u8]) {
+    fn item(&mut self, item: &str) -> ControlFlow<()> {
         if item.is_empty() {
             self.empty += 1;
-            return;
+            return ControlFlow::Continue(());
         }
         if std::mem::take(&mut self.empty) >= 2 {
-            self.time = std::str::from_utf8(item).ok().and_then(|text| text.trim().parse().ok());
             self.first = true;
-            return;
+            return (self.each)(LogItem::Header(item));
         }
-        // In a commit other than a merge, a line break separates the time from the first path.
-        let path = if std::mem::take(&mut self.first) { item.strip_prefix(b"\n").unwrap_or(item) } else { item };
-        if let (Some(time), Some(slot @ None)) =
-            (self.time, self.wanted.get_mut(String::from_utf8_lossy(path).as_ref()))
-        {
-            *slot = Some(time);
-            self.left -= 1;
-        }
+        // In a commit other than a merge, a line break separates the header from the first path.
+        let path = if std::mem::take(&mut self.first) { item.strip_prefix('\n').unwrap_or(item) } else { item };
+        (self.each)(LogItem::Path(path))
     }
 }
 
@@ -463,6 +565,18 @@ mod tests {
         assert!(!is(b"hullo\n", "ce013625030ba8dba906f756967f9e9ca394464a") && !is(b"hello\n", "ce01"));
     }
 
+    fn reader<F: FnMut(LogItem<'_>) -> ControlFlow<()>>(each: F) -> Log<F> {
+        Log { each, pending: Vec::new(), empty: 0, first: false }
+    }
+
+    #[test]
+    fn a_header_is_a_commit() {
+        let commit = Commit::parse("1f2e\n300\nAda Lovelace\nMend the pump\n\nIt leaked.\n\n").expect("a commit");
+        assert_eq!((commit.seconds, commit.author.as_str()), (300, "Ada Lovelace"));
+        assert_eq!(commit.message, "Mend the pump\n\nIt leaked.");
+        assert_eq!(Commit::parse("1f2e\nnoon\nAda\nMend"), None);
+    }
+
     #[test]
     fn the_first_commit_that_names_a_path_counts() {
         // A merge that changed `d` itself, a commit without paths, and two plain ones.
@@ -470,23 +584,16 @@ mod tests {
         for size in [1, 3, 1000] {
             let mut wanted: HashMap<&str, Option<i64>> =
                 ["a", "sub/b", "d", "300", "none"].map(|path| (path, None)).into();
-            let mut reader = Log {
-                left: wanted.len(),
-                wanted: &mut wanted,
-                pending: Vec::new(),
-                empty: 0,
-                time: None,
-                first: false,
-            };
+            let mut reader = reader(first_times(&mut wanted));
             assert!(log.chunks(size).all(|bytes| reader.take(bytes).is_continue()));
             let expected =
                 [("a", Some(200)), ("sub/b", Some(100)), ("d", Some(300)), ("300", Some(100)), ("none", None)];
+            drop(reader);
             assert_eq!(wanted, expected.into());
         }
 
         let mut wanted: HashMap<&str, Option<i64>> = [("a", None)].into();
-        let mut reader = Log { left: 1, wanted: &mut wanted, pending: Vec::new(), empty: 0, time: None, first: false };
-        assert!(reader.take(b"\0\x00200\0\na\0b\0").is_break());
+        assert!(reader(first_times(&mut wanted)).take(b"\0\x00200\0\na\0b\0").is_break());
         assert_eq!(wanted["a"], Some(200));
     }
 

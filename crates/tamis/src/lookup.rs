@@ -15,7 +15,7 @@ use tamis_text::{Issue, composed};
 use crate::Error;
 use crate::collections::SKIPPED;
 use crate::handle::{Index, MOST_ALIKE, Source, readable};
-use crate::import::is_imported;
+use crate::import::{commits, is_imported};
 use crate::index::DEADLY;
 
 // Gets the full text of a result by its identifier, or by path and lines.
@@ -223,7 +223,10 @@ impl Index {
         }
         // The name of an imported document is taken literally, whatever it would mean as a path.
         let imported = is_imported(path);
-        let path = if imported { path.to_owned() } else { stored(Path::new(path)) };
+        let path = match imported {
+            true => commits::stored_path(path).unwrap_or_else(|| path.to_owned()),
+            false => stored(Path::new(path)),
+        };
         let names = self.readable_names(allowed)?;
         // In an index of one tree that is the tree's namespace.
         let first = namespace.or(self.own_namespace());

@@ -232,7 +232,7 @@ pub fn embedded_text<'t>(kind: &str, [heading, symbol, context]: [Option<&str>; 
     if let Some(heading) = heading {
         let contains = |part: &str| text.lines().take(HEADING_LINES).any(|line| line.contains(part));
         // A title is one unit, whatever separators it holds.
-        let titled = [Kind::Issue, Kind::PullRequest, Kind::Comment, Kind::Review].map(Kind::as_str);
+        let titled = [Kind::Issue, Kind::PullRequest, Kind::Comment, Kind::Review, Kind::Commit].map(Kind::as_str);
         let parts: Vec<&str> =
             if titled.contains(&kind) { vec![heading] } else { heading.split(HEADING_SEPARATOR).collect() };
         let missing: Vec<_> = parts.into_iter().filter(|part| !contains(part)).collect();
@@ -396,6 +396,8 @@ named! {
         Comment = "comment",
         /// A review of a pull request, or a remark on its lines.
         Review = "review",
+        /// The message of a commit, with the paths that it touched.
+        Commit = "commit",
         /// Lines of a note.
         Note = "note",
         /// Turns of a conversation.

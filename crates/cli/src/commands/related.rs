@@ -5,15 +5,16 @@ use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::page::Page;
-use crate::print::text::{counted, label};
+use crate::print::text::{counted, label, origin_of};
 use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
 use clap::Args;
 use owo_colors::OwoColorize;
 use std::io::{self, Write};
+use tamis::import::FileCommit;
 use tamis::kind_in_words;
-use tamis::related::{NameReference, Occurrences, Referrer, Related, RelatedPassage, RelatedRequest};
+use tamis::related::{LinkedDocument, NameReference, Occurrences, Referrer, Related, RelatedPassage, RelatedRequest};
 use tamis::search::SearchCaller;
 
 /// Flags of `tamis related`.
@@ -22,6 +23,7 @@ use tamis::search::SearchCaller;
 Examples:
   tamis related 3f9a1c                       related to a passage, by its id or the beginning of it
   tamis related src/lock.rs:40               related to the passage of that line
+  tamis related docs/locks.md                a page's links, the pages that link to it, and its commits
   tamis related src/lock.rs:40 --by reference -n 50
   tamis related issue:12:1 --state resolved  solved issues like an issue
 
@@ -62,6 +64,9 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
     for place in places {
         place.path = directory.display_path(&place.namespace, &place.path);
     }
+    for page in found.links.iter_mut().chain(&mut found.linked_from) {
+        page.path = directory.display_path(&page.namespace, &page.path);
+    }
     let mut out = output.paged();
     print(&mut out, &found)?;
     out.flush()?;
@@ -93,6 +98,19 @@ fn print(out: &mut dyn Page, found: &Related) -> io::Result<()> {
     if !found.referenced_by.is_empty() {
         writeln!(out, "\n{}", "Used by".bold())?;
         found.referenced_by.iter().try_for_each(|referrer| used_by(out, referrer))?;
+    }
+    for (heading, linked) in [("Links to", &found.links), ("Linked from", &found.linked_from)] {
+        if !linked.is_empty() {
+            writeln!(out, "\n{}", heading.bold())?;
+        }
+        for LinkedDocument { path, title, lines: at, .. } in linked {
+            let title = title.as_deref().map(|title| format!("  {}", label(title).bold())).unwrap_or_default();
+            writeln!(out, "  {}{title}  {}", label(path).purple(), lines(at).dimmed())?;
+        }
+    }
+    if !found.commits.is_empty() {
+        writeln!(out, "\n{}", "Commits".bold())?;
+        found.commits.iter().try_for_each(|one| commit(out, one))?;
     }
     if let Some(counts) = &found.occurrences {
         let names = counts.names.iter().map(|name| label(name)).collect::<Vec<_>>().join(", ");
@@ -163,6 +181,12 @@ fn place(out: &mut dyn Page, passage: &RelatedPassage) -> io::Result<()> {
     write!(out, "  {}", format_args!("({})", kind_in_words(kind, language.as_deref())).dimmed())
 }
 
+fn commit(out: &mut dyn Page, commit: &FileCommit) -> io::Result<()> {
+    let FileCommit { path, title, author, dated_at } = commit;
+    let origin = origin_of("commit".to_owned(), author.as_deref(), dated_at.as_deref());
+    out.line(&format!("  {}  {}  {}", path.purple(), label(title).bold(), format_args!("({origin})").dimmed()), 4)
+}
+
 /// `line 3` or `lines 3, 8, 11, …`.
 fn lines(lines: &[u32]) -> String {
     const SHOWN: usize = 5;
@@ -200,6 +224,9 @@ mod tests {
             cut: None,
             references: Vec::new(),
             referenced_by: Vec::new(),
+            links: Vec::new(),
+            linked_from: Vec::new(),
+            commits: Vec::new(),
             occurrences: None,
             notes: Vec::new(),
         }

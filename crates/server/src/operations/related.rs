@@ -1,5 +1,6 @@
 //! Similar passages, and definitions and uses of names.
 
+use tamis::import::FileCommit;
 use tamis::kind_in_words;
 use tamis::related::{NameReference, Occurrences, RelatedPassage, RelatedRequest};
 
@@ -33,7 +34,7 @@ impl Route for Related {
 impl Tool for Related {
     const TITLE: &'static str = "Related passages";
     const DESCRIPTION: &'static str = "Continue from a result: passages of similar meaning, the definitions that it uses, and the code \
-        that uses it.";
+        that uses it; for a page, its links both ways.";
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[field("id"), field("by"), field("limit")]);
     type Options = PageArguments;
 
@@ -54,6 +55,10 @@ impl Tool for Related {
         lines.extend(found.referenced_by.iter().map(|one| {
             format!("used by: {}{}", passage(&one.passage), used(&one.lines, one.definitions, one.is_guess))
         }));
+        for (word, linked) in [("links to", &found.links), ("linked from", &found.linked_from)] {
+            lines.extend(linked.iter().map(|one| format!("{word}: {}{}", name(&one.path), used(&one.lines, 1, false))));
+        }
+        lines.extend(found.commits.iter().map(|one| format!("commit: {}", commit(one))));
         let nothing = if lines.is_empty() { "Nothing is related to it. " } else { "" };
         let why = found.cut.as_ref().map(|cut| format!("{}.", name(&cut.reason).trim_end_matches('.')));
         let counts = found.occurrences.as_ref().map(|counts| {
@@ -80,6 +85,13 @@ fn passage(passage: &RelatedPassage) -> String {
     let called = passage.symbol.as_ref().or(passage.title.as_ref()).map(|called| format!(" {}", name(called)));
     let kind = kind_in_words(&passage.kind, passage.language.as_deref());
     format!("{}:{start_line}-{end_line} [{id}]{} ({kind})", name(&passage.path), called.unwrap_or_default())
+}
+
+/// A commit by its path, title, author and day.
+fn commit(commit: &FileCommit) -> String {
+    let author = commit.author.as_deref().map(|author| format!(" by {}", name(author))).unwrap_or_default();
+    let day = commit.dated_at.as_deref().and_then(|date| date.get(..10)).unwrap_or_default();
+    format!("{} {}{author}, {day}", commit.path, name(&commit.title))
 }
 
 /// Lines of one passage that the text names.

@@ -1,4 +1,4 @@
-//! Imports content that is not a file of the tree: issues, wiki pages and conversations.
+//! Imports content that is not a file of the tree: issues, wiki pages, conversations and commits.
 //!
 //! An import reads its whole input, compares it with the stored documents, and commits all changes in one transaction. Importing
 //! the same input again changes nothing. Every imported document has an *origin*. Runs of the index leave documents with an
@@ -27,6 +27,7 @@
 //! # }
 //! ```
 
+pub(crate) mod commits;
 mod conversations;
 mod github;
 pub(crate) mod issues;
@@ -42,13 +43,14 @@ use tamis_store::{Change, DocumentState, NewDocument, Origin, TextForm};
 use tamis_text::{Category, Document, Issue, Options};
 
 use crate::Error;
-use crate::collections::ISSUES;
+use crate::collections::{COMMITS, ISSUES};
 use crate::config::is_name;
 use crate::handle::Index;
 use crate::index::{SPLITTER, attributes, import_state_property, passages, publish_store};
 use crate::progress::Observer;
 
 pub use crate::error::{GithubError, UnreadableRecord};
+pub use commits::{CommitImport, FileCommit};
 pub use conversations::{ConversationImport, ImportedLog};
 pub use github::{GITHUB_HOST, GithubImport, GithubReport, IssueStates, Repository, Stopped};
 pub use issues::{ImportInput, IssueImport, LARGEST_IMPORT};
@@ -56,7 +58,7 @@ pub use issues::{ImportInput, IssueImport, LARGEST_IMPORT};
 pub use pages::{ImportedWiki, PageImport};
 
 /// The prefixes of the paths of imported documents. No file has such a name.
-const PATHS: [&str; 5] = ["issue:", "wiki:", "session:", "fragment:", "claim:"];
+const PATHS: [&str; 6] = ["issue:", "wiki:", "session:", "commit:", "fragment:", "claim:"];
 
 /// Returns `true` if a path is that of an imported document, not of a file.
 pub fn is_imported(path: &str) -> bool {
@@ -142,7 +144,7 @@ pub struct ImportSummary {
     pub origin: String,
     /// The namespace of the documents.
     pub namespace: String,
-    /// The collection: `issues`, `wiki`, `sessions` or `evidence`.
+    /// The collection: `issues`, `wiki`, `sessions`, `commits` or `evidence`.
     pub collection: String,
     /// New documents. Records of evidence count by the same rules.
     pub added: u64,
@@ -226,6 +228,9 @@ impl Imports<'_> {
         #[cfg(feature = "evidence")]
         if state.collection == tamis_store::EVIDENCE_COLLECTION {
             return self.evidence_text(namespace, path);
+        }
+        if state.collection == COMMITS {
+            return self.commit_text(&state);
         }
         if state.collection != ISSUES {
             return Ok(None);
@@ -333,7 +338,6 @@ impl Content {
     }
 
     /// Creates content from text that its passages hold as well.
-    #[cfg(feature = "wiki")]
     pub fn text(text: String) -> Content {
         Content { text, is_record: false }
     }
@@ -355,10 +359,20 @@ pub(crate) enum Outcome {
 pub(crate) fn commit(
     index: &Index,
     outcomes: Vec<Outcome>,
+    summary: ImportSummary,
+    observer: &dyn Observer,
+) -> Result<ImportSummary, Error> {
+    commit_with(index, outcomes, Vec::new(), summary, observer)
+}
+
+/// As [`commit`], with other changes in the same transaction.
+fn commit_with(
+    index: &Index,
+    outcomes: Vec<Outcome>,
+    mut changes: Vec<Change>,
     mut summary: ImportSummary,
     observer: &dyn Observer,
 ) -> Result<ImportSummary, Error> {
-    let mut changes = Vec::new();
     for outcome in outcomes {
         let (counter, document) = match outcome {
             Outcome::Added(document) => (&mut summary.added, Some(document)),
@@ -394,9 +408,9 @@ pub struct Imported {
     pub origin: String,
     /// The namespace.
     pub namespace: String,
-    /// The collection: `issues`, `wiki`, `sessions` or `evidence`.
+    /// The collection: `issues`, `wiki`, `sessions`, `commits` or `evidence`.
     pub collection: String,
-    /// The number of issues, pages, sessions, or fragments and claims.
+    /// The number of issues, pages, sessions, commits, or fragments and claims.
     pub documents: u64,
     /// The number of their passages.
     pub passages: u64,
@@ -476,6 +490,7 @@ impl Imports<'_> {
                 self.index.store.remove_namespace(&namespace.name)?;
             }
         }
+        self.index.note_removed_commits()?;
         match publish_store(&*self.index.store, observer) {
             // The next run publishes what is removed.
             Err(Error::Cancelled) => {}

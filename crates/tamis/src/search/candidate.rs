@@ -9,7 +9,7 @@ use tamis_text::{Category, Language};
 
 use super::plan::Plan;
 use super::query::Query;
-use crate::collections::{CODE, FILE_COLLECTIONS, ISSUES, SESSIONS};
+use crate::collections::{CODE, COMMITS, FILE_COLLECTIONS, ISSUES, SESSIONS};
 
 /// The raw scores of a passage under one phrasing of the query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -193,7 +193,7 @@ const FUNCTIONS: &str = "functions";
 fn kind_of_code(passage: &StoredPassage) -> Option<&'static str> {
     match passage.collection.as_str() {
         CODE => Some(SOURCE_TREE),
-        ISSUES | SESSIONS => None,
+        ISSUES | SESSIONS | COMMITS => None,
         collection if FILE_COLLECTIONS.contains(&collection) => None,
         _ => looks_like_code(&passage.text).then_some(FUNCTIONS),
     }

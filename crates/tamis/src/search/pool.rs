@@ -186,7 +186,7 @@ pub(crate) fn similar(
     scope: &Scope,
     metadata: &MetadataFilter,
 ) -> Result<SimilarPassages, Error> {
-    let filter = scope.of_all(&metadata.narrow(Filter::default()));
+    let filter = scope.of_all(&context.index.without_commits(metadata.narrow(Filter::default())));
     let (model, remark) = choose_model(context, &filter)?;
     let Some(info) = model else { return Ok(SimilarPassages { remark, ..SimilarPassages::default() }) };
     let Some(vector) = context.index.store.vectors(&info.id, &[], &[passage])?.pop().flatten() else {

@@ -184,7 +184,7 @@ impl SearchRequest {
 }
 
 pub(crate) fn filter_of(context: &Context<'_>, request: &SearchRequest) -> Filter {
-    Parsed::new(&request.query).narrow(request.metadata.narrow(Filter {
+    let filter = Parsed::new(&request.query).narrow(request.metadata.narrow(Filter {
         collections: match request.collections.is_empty() && request.memory {
             true => context.index.config.memory.collections.clone(),
             false => request.collections.clone(),
@@ -195,7 +195,17 @@ pub(crate) fn filter_of(context: &Context<'_>, request: &SearchRequest) -> Filte
         roles: request.roles.clone(),
         symbols: request.symbols.clone(),
         ..Filter::default()
-    }))
+    }));
+    if asks_of_history(&request.query) { filter } else { context.index.without_commits(filter) }
+}
+
+/// Returns `true` for a question of when, why or by whom something was changed, which commits may answer.
+fn asks_of_history(query: &str) -> bool {
+    let is = |words: &str, word: &str| words.split(' ').any(|other| word.eq_ignore_ascii_case(other));
+    let mut words = query.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    is("when why who whose", first)
+        || std::iter::once(first).chain(words).any(|word| is("commit commits committed", word))
 }
 
 /// Most words of a query with operators.

@@ -15,13 +15,15 @@ use crate::session::Session;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use github::ImportGithubArguments;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use report::{Ending, STANDARD_INPUT_NAME, check_standard_input_once, import_and_report, inputs, is_standard_input};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use tamis::config::Config;
 use tamis::evidence::EvidenceImport;
-use tamis::import::{ConversationImport, Imported, IssueImport, PageImport};
+use tamis::flags::moment;
+use tamis::import::{CommitImport, ConversationImport, Imported, IssueImport, PageImport};
 use tamis_text::WikiDumpOptions;
 
 /// Flags of `tamis import`.
@@ -38,6 +40,7 @@ Examples:
   tamis import github OWNER/REPO                   a repository's issues, live; later only the changes
   tamis import wiki dump.xml                       the pages of a MediaWiki
   tamis import conversations session.jsonl         a log of turns: time, speaker, text
+  tamis import commits                             the messages of the tree's own history
   tamis import evidence graph.jsonl                claims, with the evidence for and against them
   tamis import --list                              list the imports by origin
   tamis import --remove github:OWNER/REPO          remove an import again
@@ -76,6 +79,8 @@ pub enum ImportSource {
     Wiki(ImportWikiArguments),
     /// Import logs of conversations: turns of a time, a speaker and a text
     Conversations(ImportConversationsArguments),
+    /// Import the messages of the tree's commits, to search for when, why and by whom something was changed
+    Commits(ImportCommitsArguments),
     /// Import claims, with fragments of pages for and against them
     Evidence(ImportEvidenceArguments),
 }
@@ -140,6 +145,38 @@ pub struct ImportConversationsArguments {
     pub common: ImportFlags,
 }
 
+/// Flags of `tamis import commits`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  tamis import commits --since 2025-01-31
+  tamis search --collection commits \"retry limit\"
+  tamis search \"why was the retry limit lowered\"
+  tamis get commit:1f2e3d4c5b6a                the message, and the patch of the files that are indexed
+  tamis related src/net/retry.rs               names the last commits of a file, too
+
+Again, it adds the commits since then. Searches leave commits out unless they ask when, why or who, or name the collection.")]
+pub struct ImportCommitsArguments {
+    /// Import only commits since 2025-01-31, 90d or 'last year'
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
+    pub since: Option<Timestamp>,
+    /// Import at most the last N commits, 1 to 1000000
+    #[arg(short = 'n', long, value_name = "N", default_value_t = CommitImport::LIMIT)]
+    pub limit: usize,
+    /// Import those of this namespace's tree, in place of the current one's
+    #[arg(long, value_name = "NAME")]
+    pub namespace: Option<String>,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Embed with every model before ending, in place of the first one
+    #[arg(long)]
+    pub wait: bool,
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Flags of `tamis import evidence`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -191,6 +228,7 @@ pub fn run(arguments: &ImportArguments, global: &Global, output: &Output) -> Res
         (Some(ImportSource::Issues(source)), _) => issues(source, global, output),
         (Some(ImportSource::Wiki(source)), _) => wiki(source, global, output),
         (Some(ImportSource::Conversations(source)), _) => conversations(source, global, output),
+        (Some(ImportSource::Commits(source)), _) => commits(source, global, output),
         (Some(ImportSource::Evidence(source)), _) => evidence(source, global, output),
         (Some(ImportSource::Github(github)), _) => github::run(github, global, output),
         (None, Some(origin)) => remove(origin, arguments, global, output),
@@ -307,6 +345,22 @@ fn conversations(arguments: &ImportConversationsArguments, global: &Global, outp
     import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
         index.imports().conversations(&import, progress)
     })
+}
+
+/// Imports the commits of a tree.
+///
+/// # Errors
+/// No repository holds the tree, git cannot read it, the index cannot be written, or a model fails.
+fn commits(arguments: &ImportCommitsArguments, global: &Global, output: &Output) -> Result<Exit> {
+    let &ImportCommitsArguments { since, limit, ref namespace, dry_run, wait, json } = arguments;
+    let import = CommitImport { namespace: namespace.clone(), since, limit: Some(limit), dry_run };
+    import_and_report(
+        Ending { json, wait },
+        global,
+        output,
+        |_| Ok(import),
+        |index, import, progress| index.imports().commits(&import, progress),
+    )
 }
 
 /// Imports the records of files.

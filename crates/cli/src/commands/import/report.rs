@@ -204,6 +204,7 @@ fn changes(summary: &ImportSummary) -> String {
         "issues" => "issue",
         "wiki" => "page",
         "sessions" => "session",
+        "commits" => "commit",
         "evidence" => "record",
         _ => "document",
     };

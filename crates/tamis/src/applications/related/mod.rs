@@ -1,11 +1,12 @@
 //! Finds what is similar to a passage, what it uses and what uses it.
 //!
-//! Similarity uses vectors (`search::pool`). The other two use names: the syntax tree gives the names that a
+//! `links` goes from page to page. Similarity uses vectors (`search::pool`). The other two use names: the syntax tree gives the names that a
 //! piece of code refers to (`tamis_text::references`), the index gives their definitions, and `names` chooses among
 //! several definitions as far as possible without types, using the file's `imports`. `definitions` looks names up,
 //! `references` goes from a passage to what it uses, and `referrers` the other way. `occurrences` adds every other place where
 //! the name stands as a word.
 
+mod links;
 mod names;
 mod references;
 
@@ -22,12 +23,15 @@ use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flags;
 use crate::handle::Index;
+use crate::import::FileCommit;
 use crate::lookup::Named;
 use crate::progress::Observer;
 use crate::search::{Context, CutReport, MetadataFilter, SimilarPassages, scope_around};
 use crate::tree::{GrepAnswer, GrepRequest};
 use names::{LIST_SEPARATOR, last_parts};
 use references::Definitions;
+
+pub use links::LinkedDocument;
 
 /// The kind of relation between passages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -69,9 +73,9 @@ impl FromStr for RelatedBy {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct RelatedRequest {
-    /// Id of a result, or PATH:LINE for any line of a passage.
+    /// Id of a result, PATH for a file, or PATH:LINE for any line of a passage.
     #[schemars(length(min = 1, max = 4000))]
-    #[cfg_attr(feature = "clap", arg(value_name = "ID|PATH:LINE"))]
+    #[cfg_attr(feature = "clap", arg(value_name = "ID|PATH[:LINE]"))]
     pub id: String,
     /// By vector: similar passages. By reference: what it uses, and its uses (default: both).
     #[schemars(with = "Option<String>", extend("enum" = RelatedBy::NAMES))]
@@ -116,6 +120,12 @@ pub struct Related {
     pub references: Vec<NameReference>,
     /// Passages that refer to it: nearest files first, tests last.
     pub referenced_by: Vec<Referrer>,
+    /// The documents that its document links to, for a document of prose.
+    pub links: Vec<LinkedDocument>,
+    /// The documents that link to its document.
+    pub linked_from: Vec<LinkedDocument>,
+    /// The last commits that touched its document, newest first, where commits were imported.
+    pub commits: Vec<FileCommit>,
     /// How often its name occurs as a word in the files of the tree; null unless references were asked for, and for a passage
     /// without a name.
     pub occurrences: Option<Occurrences>,
@@ -162,7 +172,12 @@ impl Related {
 
     /// Returns `true` if nothing is related.
     pub fn is_empty(&self) -> bool {
-        self.similar.is_empty() && self.references.is_empty() && self.referenced_by.is_empty()
+        self.similar.is_empty()
+            && self.references.is_empty()
+            && self.referenced_by.is_empty()
+            && self.links.is_empty()
+            && self.linked_from.is_empty()
+            && self.commits.is_empty()
     }
 }
 
@@ -260,6 +275,9 @@ struct Subject {
 /// The time for counting a name where its lines are not asked for.
 const COUNTING: Duration = Duration::from_millis(300);
 
+/// Most commits of a file.
+const MOST_COMMITS: usize = 5;
+
 /// Most entries of a list.
 const MOST_LISTED: usize = 1000;
 
@@ -334,6 +352,19 @@ impl RelatedFinder<'_> {
                 referenced_by.truncate(limit);
             }
         }
+        let (mut links, mut linked_from) = match request.by {
+            Some(RelatedBy::Vector) => (Vec::new(), Vec::new()),
+            _ => links::links(self.index, &subject.document)?,
+        };
+        links.truncate(limit);
+        linked_from.truncate(limit);
+        let (commits, more) = match request.by {
+            None => self.commits(&subject.passage, limit)?,
+            Some(_) => (Vec::new(), 0),
+        };
+        if more > 0 {
+            notes.push(format!("not shown: {more} more commits that touched it"));
+        }
         Ok(Related {
             passage: RelatedPassage::from(&subject.passage),
             model: similar.model,
@@ -344,9 +375,19 @@ impl RelatedFinder<'_> {
             cut: similar.cut,
             references,
             referenced_by,
+            links,
+            linked_from,
+            commits,
             occurrences,
             notes,
         })
+    }
+
+    /// The last commits that touched the document of a passage, and how many there are besides.
+    fn commits(&self, passage: &StoredPassage, limit: usize) -> Result<(Vec<FileCommit>, usize), Error> {
+        let most = MOST_COMMITS.min(limit);
+        let (commits, count) = self.index.commits_of(&passage.namespace, &passage.path, most)?;
+        Ok((commits, count.saturating_sub(most)))
     }
 
     /// The passage that `wanted` names.
@@ -360,20 +401,15 @@ impl RelatedFinder<'_> {
             }
             Named::Lines(place, lines) => {
                 let document = self.index.store.document_passages(&place.namespace, &place.path)?;
-                let passage = match (lines, document.as_slice()) {
-                    (None, [only]) => only.clone(),
-                    (None, _) => {
-                        let allowed = format!("{wanted}:LINE, a line of the passage that is meant, or its id");
-                        return Err(Error::argument("passage", format!("{wanted:?}"), allowed));
-                    }
-                    (Some((line, _)), passages) => at_line(passages, line).cloned().ok_or_else(hidden)?,
-                };
+                // The first passage stands for its document.
+                let line = lines.map_or(1, |(line, _)| line);
+                let passage = at_line(&document, line).cloned().ok_or_else(hidden)?;
                 (passage, document)
             }
         };
         let pieces = match passage.collection.as_str() {
             // An issue or a conversation is not similar to itself.
-            "issues" | "sessions" => document.iter().map(|other| other.passage).collect(),
+            "issues" | "sessions" | "commits" => document.iter().map(|other| other.passage).collect(),
             _ => pieces(&passage, &document),
         };
         Ok(Subject { passage, document, pieces })
