@@ -48,6 +48,7 @@ fn every_language_is_divided_as_its_snapshot_shows() {
         "csharp Ledger.cs", "ruby inventory.rb", "php Mailer.php", "kotlin Playlist.kt", "swift Recipe.swift",
         "shell deploy.sh", "bash backup.bash", "scala Orders.scala", "haskell Shelf.hs", "elixir shelf.ex",
         "lua shelf.lua", "zig shelf.zig", "sql library.sql", "hcl network.tf", "protobuf orders.proto",
+        "dart counter.dart", "powershell Backup.ps1", "r growth.R", "solidity Vault.sol", "graphql orders.graphql",
         "vue OrderList.vue", "svelte Counter.svelte", "toml settings.toml",
     ] {
         let (name, file) = line.split_once(' ').expect("a name and a file");

@@ -1,7 +1,7 @@
 //! The registry of languages. Those with a grammar come from `parsed/`; the others follow alphabetically.
 
 use super::Category::{Code, Data, Prose};
-use super::parsed::{c, compiled, javascript, jvm, python, scripts, sql};
+use super::parsed::{c, compiled, javascript, jvm, python, scripts, special, sql};
 use super::{Category, Language};
 
 const fn plain(
@@ -40,6 +40,11 @@ pub static LANGUAGES: &[Language] = &[
     sql::SQL,
     sql::HCL,
     sql::PROTOBUF,
+    special::DART,
+    special::POWERSHELL,
+    special::R,
+    special::SOLIDITY,
+    special::GRAPHQL,
     javascript::VUE,
     javascript::SVELTE,
 
@@ -78,7 +83,6 @@ pub static LANGUAGES: &[Language] = &[
     plain("cue", "CUE", Code, &["cue"]),
     plain("cython", "Cython", Code, &["pyx", "pxd", "pxi"]),
     plain("d", "D", Code, &["d"]).interpreters(&["rdmd"]),
-    plain("dart", "Dart", Code, &["dart"]).interpreters(&["dart"]),
     plain("devicetree", "Devicetree", Code, &["dts", "dtsi", "dtso"]),
     plain("dhall", "Dhall", Code, &["dhall"]),
     plain("diff", "Diff", Data, &["diff", "patch"]),
@@ -106,7 +110,6 @@ pub static LANGUAGES: &[Language] = &[
     plain("gn", "GN", Code, &["gn", "gni"]),
     plain("gomod", "Go module", Data, &[]).files(&["go.mod", "go.work"]),
     plain("gradle", "Gradle", Code, &["gradle", "gradle.kts"]),
-    plain("graphql", "GraphQL", Code, &["graphql", "gql", "graphqls"]),
     plain("graphviz", "Graphviz", Data, &["dot", "gv"]),
     plain("groovy", "Groovy", Code, &["groovy", "gvy", "nf"]).files(&["jenkinsfile"]).interpreters(&["groovy"]),
     plain("haml", "Haml", Code, &["haml"]),
@@ -166,7 +169,6 @@ pub static LANGUAGES: &[Language] = &[
     plain("perl", "Perl", Code, &["pl", "pm", "t", "pod", "perl", "plx", "psgi"]).files(&["cpanfile"]).interpreters(&["perl", "plackup"]),
     plain("plantuml", "PlantUML", Data, &["puml", "plantuml"]),
     plain("powerpoint", "PowerPoint", Prose, &["pptx", "ppsx", "potx", "pptm", "ppt", "pps"]).aliases(&["pptx"]),
-    plain("powershell", "PowerShell", Code, &["ps1", "psm1", "psd1", "ps1xml"]).interpreters(&["pwsh", "powershell"]).aliases(&["ps"]),
     plain("prisma", "Prisma", Code, &["prisma"]),
     plain("procfile", "Procfile", Data, &[]).files(&["procfile"]),
     plain("prolog", "Prolog", Code, &["pro", "prolog"]).interpreters(&["swipl", "yap"]),
@@ -175,7 +177,6 @@ pub static LANGUAGES: &[Language] = &[
     plain("purescript", "PureScript", Code, &["purs"]),
     plain("qmake", "qmake", Code, &["pri", "prf"]),
     plain("qml", "QML", Code, &["qml"]),
-    plain("r", "R", Code, &["r"]).files(&[".rprofile"]).interpreters(&["rscript", "r"]),
     plain("racket", "Racket", Code, &["rkt", "scrbl"]).interpreters(&["racket"]),
     plain("raku", "Raku", Code, &["raku", "rakumod", "rakutest", "p6", "pm6"]).interpreters(&["raku"]),
     plain("razor", "Razor", Code, &["cshtml", "razor", "vbhtml"]),
@@ -195,7 +196,6 @@ pub static LANGUAGES: &[Language] = &[
     plain("smarty", "Smarty", Code, &["tpl"]),
     plain("smithy", "Smithy", Code, &["smithy"]),
     plain("snakemake", "Snakemake", Code, &["smk"]).files(&["snakefile"]).interpreters(&["snakemake"]),
-    plain("solidity", "Solidity", Code, &["sol"]),
     plain("sparql", "SPARQL", Code, &["sparql", "rq"]),
     plain("stan", "Stan", Code, &["stan"]),
     plain("standard_ml", "Standard ML", Code, &["sml"]),
@@ -224,7 +224,7 @@ pub static LANGUAGES: &[Language] = &[
     plain("wgsl", "WGSL", Code, &["wgsl"]),
     plain("wikitext", "Wikitext", Prose, &["wiki", "mediawiki"]),
     plain("word", "Word", Prose, &["docx", "dotx", "docm", "doc"]).aliases(&["docx"]),
-    plain("xml", "XML", Data, &["xml", "xjb", "xsd", "xsl", "xslt", "plist", "csproj", "fsproj", "vbproj", "props", "targets", "resx", "rss", "atom", "xaml", "ui", "dtd", "rng", "wsdl", "vcxproj", "nuspec", "storyboard", "xib", "proj", "sln", "slnx"]).aliases(&["msbuild"]),
+    plain("xml", "XML", Data, &["xml", "xjb", "xsd", "xsl", "xslt", "plist", "csproj", "fsproj", "vbproj", "props", "targets", "resx", "rss", "atom", "xaml", "ui", "dtd", "rng", "wsdl", "vcxproj", "nuspec", "storyboard", "xib", "proj", "sln", "slnx", "ps1xml"]).aliases(&["msbuild"]),
     plain("yacc", "Yacc", Code, &["y", "yy"]).interpreters(&["bison"]),
     plain("yaml", "YAML", Data, &["yaml", "yml", "cff", "sublime-syntax"]).files(&[".clang-format", ".clang-tidy", ".clangd", ".yamllint"]),
     plain("yang", "YANG", Code, &["yang"]),

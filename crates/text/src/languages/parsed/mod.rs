@@ -27,6 +27,7 @@ pub mod javascript;
 pub mod jvm;
 pub mod python;
 pub mod scripts;
+pub mod special;
 pub mod sql;
 
 use std::borrow::Cow;
