@@ -62,7 +62,7 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
     for place in places {
         place.path = directory.display_path(&place.namespace, &place.path);
     }
-    let mut out = output.paged();
+    let mut out = output.paged().linked(&index);
     print(&mut out, &found)?;
     out.flush()?;
     for note in &found.notes {
@@ -156,7 +156,9 @@ fn used_by(out: &mut dyn Page, referrer: &Referrer) -> io::Result<()> {
 
 fn place(out: &mut dyn Page, passage: &RelatedPassage) -> io::Result<()> {
     let RelatedPassage { path, start_line, end_line, symbol, title, kind, language, .. } = passage;
-    write!(out, "{}:{}-{}", label(path).purple(), start_line.green(), end_line.green())?;
+    let place = format!("{}:{}-{}", label(path).purple(), start_line.green(), end_line.green());
+    let place = out.link(&passage.namespace, path, (*start_line, 1), place);
+    write!(out, "{place}")?;
     if let Some(name) = symbol.as_ref().or(title.as_ref()) {
         write!(out, "  {}", label(name).bold())?;
     }
