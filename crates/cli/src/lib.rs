@@ -12,6 +12,7 @@ mod command_line;
 mod commands;
 mod exit;
 mod interrupt;
+mod links;
 mod output;
 mod page;
 mod print;

@@ -5,6 +5,7 @@
 
 use crate::command_line::{ColorWhen, Global};
 use crate::interrupt;
+use crate::links::{self, Links};
 use crate::page::{self, Page};
 use anstream::{AutoStream, ColorChoice};
 use console::{Term, measure_text_width};
@@ -14,6 +15,7 @@ use serde_json::ser::{CompactFormatter, PrettyFormatter, Serializer};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::{Command, Stdio};
+use tamis::Index;
 use tamis_text::safe::{SafeJson, SafeWriter, for_terminal};
 
 /// The two streams, and how much to say on them.
@@ -43,7 +45,7 @@ impl Output {
 
     /// Standard output for people, never through a pager: for commands that do something and then report it.
     pub fn styled(&self) -> Sheet {
-        Sheet { text: Vec::new(), color: self.color, screen: screen(), fits: true, pages: false }
+        Sheet { text: Vec::new(), color: self.color, screen: screen(), fits: true, pages: false, links: None }
     }
 
     /// Standard output for lines without styles, each written as it comes.
@@ -157,9 +159,16 @@ pub struct Sheet {
     screen: Option<(usize, usize)>,
     fits: bool,
     pages: bool,
+    links: Option<Links>,
 }
 
 impl Sheet {
+    /// Makes the places of an index links, if the user wants that and a terminal with styles shows them.
+    pub fn linked(self, index: &Index) -> Self {
+        let is_shown = io::stdout().is_terminal() && styles(self.color) != ColorChoice::Never;
+        Sheet { links: if is_shown { Links::of(index) } else { None }, ..self }
+    }
+
     /// Lines stay as they are, however long: for text that belongs to a file.
     pub fn verbatim(self) -> Self {
         Sheet { fits: false, ..self }
@@ -169,6 +178,13 @@ impl Sheet {
 impl Page for Sheet {
     fn columns(&self) -> Option<usize> {
         self.screen.filter(|_| self.fits).map(|(_, columns)| columns)
+    }
+
+    fn link(&mut self, namespace: &str, path: &str, at: (u32, u32), text: String) -> String {
+        match &mut self.links {
+            Some(links) => links.marked(namespace, path, at, text),
+            None => text,
+        }
     }
 }
 
@@ -184,13 +200,28 @@ impl Write for Sheet {
         let text = self.columns().map_or(Cow::Borrowed(&*text), |columns| page::fitted(&text, columns));
         if let Some((rows, columns)) = self.screen.filter(|_| self.pages)
             && is_longer(&text, rows, columns)
-            && show_in_pager(&for_pager(&text, self.color)?)?
+            && show_in_pager(&for_pager(&text, self.color, self.links.as_ref())?)?
         {
             return Ok(());
         }
-        let mut out = SafeWriter::styled(AutoStream::new(io::stdout().lock(), self.color));
-        out.write_all(text.as_bytes())?;
-        out.flush()
+        write_safe(&mut AutoStream::new(io::stdout().lock(), self.color), &text, self.links.as_ref())
+    }
+}
+
+/// Writes a text for people with its links.
+fn write_safe(out: &mut dyn Write, text: &str, links: Option<&Links>) -> io::Result<()> {
+    match links {
+        Some(links) => links.write(out, text)?,
+        None => links::safe(out, text)?,
+    }
+    out.flush()
+}
+
+/// What standard output gets of styles.
+fn styles(color: ColorChoice) -> ColorChoice {
+    match color {
+        ColorChoice::Auto => AutoStream::choice(&io::stdout()),
+        chosen => chosen,
     }
 }
 
@@ -207,17 +238,10 @@ fn is_longer(text: &str, rows: usize, columns: usize) -> bool {
 }
 
 /// The text as the terminal would get it: a pager passes its styles on.
-fn for_pager(text: &str, color: ColorChoice) -> io::Result<Vec<u8>> {
-    let color = match color {
-        ColorChoice::Auto => AutoStream::choice(&io::stdout()),
-        chosen => chosen,
-    };
-    let color = if color == ColorChoice::Never { ColorChoice::Never } else { ColorChoice::AlwaysAnsi };
+fn for_pager(text: &str, color: ColorChoice, links: Option<&Links>) -> io::Result<Vec<u8>> {
+    let color = if styles(color) == ColorChoice::Never { ColorChoice::Never } else { ColorChoice::AlwaysAnsi };
     let mut bytes = Vec::with_capacity(text.len());
-    let mut out = SafeWriter::styled(AutoStream::new(&mut bytes, color));
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    drop(out);
+    write_safe(&mut AutoStream::new(&mut bytes, color), text, links)?;
     Ok(bytes)
 }
 
@@ -226,7 +250,8 @@ fn for_pager(text: &str, color: ColorChoice) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Standard output cannot be written.
 pub fn show_help(text: &str, pages: bool) -> io::Result<()> {
-    Sheet { text: text.into(), color: ColorChoice::Auto, screen: screen(), fits: false, pages }.flush()
+    let color = ColorChoice::Auto;
+    Sheet { text: text.into(), color, screen: screen(), fits: false, pages, links: None }.flush()
 }
 
 /// Writes values as JSON on one line each, with hidden characters as escapes.
@@ -294,7 +319,7 @@ mod tests {
     #[test]
     fn a_pager_gets_styles_and_nothing_that_steers() {
         let text = format!("{} \u{1b}[2Jtext", "bold".bold());
-        let shown = |color| String::from_utf8(for_pager(&text, color).expect("written")).expect("text");
+        let shown = |color| String::from_utf8(for_pager(&text, color, None).expect("written")).expect("text");
         assert_eq!(shown(ColorChoice::Never), "bold ␛[2Jtext");
         assert_eq!(shown(ColorChoice::Always), "\u{1b}[1mbold\u{1b}[0m ␛[2Jtext");
     }

@@ -13,6 +13,12 @@ pub trait Page: Write {
     /// Columns of the terminal; `None` if the text goes elsewhere, so that lines stay whole.
     fn columns(&self) -> Option<usize>;
 
+    /// Makes a text a link to a line and column of a file, on a terminal where the user wants that. `path` is as printed.
+    fn link(&mut self, namespace: &str, path: &str, at: (u32, u32), text: String) -> String {
+        let _ = (namespace, path, at);
+        text
+    }
+
     /// Columns left after an indentation, or `otherwise` if lines stay whole.
     fn columns_after(&self, indentation: usize, otherwise: usize) -> usize {
         self.columns().map_or(otherwise, |columns| columns.saturating_sub(indentation).max(FEWEST_COLUMNS))

@@ -49,6 +49,8 @@ impl Session {
     /// Finds the origins of the configuration of a tree.
     pub fn at(location: Location, global: &Global, mut flags: Vec<FlagSetting>) -> Self {
         flags.extend(setting("store.url", "--store", global.store.as_deref()));
+        let format = global.hyperlink_format.as_deref();
+        flags.extend(setting("output.hyperlink_format", "--hyperlink-format", format));
         let directories = UserDirectories::here();
         let user_directory = directories.configuration().map(Path::to_owned);
         let lossy = |value: std::ffi::OsString| value.to_string_lossy().into_owned();

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use tamis::Index;
 
 /// The user's working directory in relation to an index.
+#[derive(Debug)]
 pub struct WorkingDirectory {
     position: Position,
     /// The namespace of paths that name none.
@@ -13,6 +14,7 @@ pub struct WorkingDirectory {
 }
 
 /// The directories of an index, and the working directory among them.
+#[derive(Debug)]
 enum Position {
     /// One tree with this root. The working directory is at this path under it; `None`: at the root itself, or outside.
     InTree(PathBuf, Option<PathBuf>),
@@ -34,6 +36,12 @@ impl WorkingDirectory {
         WorkingDirectory { position, own_namespace: index.own_namespace().map(str::to_owned) }
     }
 
+    /// The root of a tree as the working directory.
+    #[cfg(test)]
+    pub fn at_root(root: &Path) -> WorkingDirectory {
+        WorkingDirectory { position: Position::InTree(root.to_owned(), None), own_namespace: None }
+    }
+
     /// A path of the index in a form that can be opened from here: in one tree relative to the working directory; among
     /// several repositories relative where it lies below, else absolute. Imported documents keep the name that `tamis get`
     /// takes.
@@ -53,6 +61,18 @@ impl WorkingDirectory {
                 None => path.to_owned(),
             },
         }
+    }
+
+    /// The whole path of a file whose path is as [`display_path`](Self::display_path) gives it; `None` if it is not here.
+    pub fn file(&self, namespace: &str, shown: &str) -> Option<PathBuf> {
+        let base = match &self.position {
+            Position::InTree(root, below) => {
+                let is_own = self.own_namespace.as_deref().is_none_or(|own| own == namespace);
+                is_own.then(|| below.as_ref().map_or_else(|| root.clone(), |below| root.join(below)))?
+            }
+            Position::AmongSources(current, roots) => roots.contains_key(namespace).then(|| current.clone())?,
+        };
+        Some(plain(&base.join(shown))).filter(|file| file.is_absolute() && file.is_file())
     }
 
     /// The index's form of the user's text (a path, or a path and `:LINES`). It counts as a path from here where a file

@@ -73,6 +73,17 @@ pub struct TermStatistics {
     pub compound: bool,
 }
 
+/// A word of the index that is spelled almost like one that it does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearWord {
+    /// The word, in lower case, as a passage has it.
+    pub word: String,
+    /// The edits between the two: letters added, left out or replaced, and neighbours swapped.
+    pub distance: usize,
+    /// Passages of the filter's namespaces with a form of the word in their text.
+    pub passages: u64,
+}
+
 /// The answer of the semantic leg.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Nearest {

@@ -89,7 +89,7 @@ pub use evidence::{
 };
 pub use filter::{AttributeCondition, Filter, PathGlobs};
 pub use hits::{
-    Background, LexicalHit, LexicalHits, LexicalQuery, LexicalScore, LexicalStatistics, Nearest, SemanticHit,
+    Background, LexicalHit, LexicalHits, LexicalQuery, LexicalScore, LexicalStatistics, NearWord, Nearest, SemanticHit,
     TermStatistics,
 };
 pub use lexical::{Highlighter, Mark};

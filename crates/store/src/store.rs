@@ -21,7 +21,7 @@ use crate::error::Result;
 #[cfg(feature = "evidence")]
 use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};
 use crate::filter::Filter;
-use crate::hits::{LexicalHits, LexicalQuery, LexicalScore, Nearest};
+use crate::hits::{LexicalHits, LexicalQuery, LexicalScore, NearWord, Nearest};
 use crate::record::{
     Applied, Attribute, Calibration, Change, DocumentId, DocumentState, ModelKey, Namespace, NewNamespace, PassageId,
     PassageRef, Place, StoredPassage, TextHash, TextToEmbed, Tree, WholeDocument,
@@ -199,6 +199,14 @@ pub trait LexicalLeg: Send + Sync {
     /// Returns the first `limit` passages whose text holds all words of `text`, function words too, in any order and by their
     /// stems; ascending. Without words there are none.
     fn containing(&self, text: &str, filter: &Filter, limit: usize) -> Result<Vec<PassageId>>;
+
+    /// Returns for each word those of the filter's namespaces that are spelled almost like it: with one edit for a word of four to
+    /// seven letters, with two for a longer one. There are none for a word that occurs in any form. Of words that do not occur, the
+    /// first four are looked up. A store that does not know how its terms are spelled returns none.
+    fn near_words(&self, words: &[&str], filter: &Filter) -> Result<Vec<Vec<NearWord>>> {
+        let _ = filter;
+        Ok(vec![Vec::new(); words.len()])
+    }
 }
 
 /// Stores vectors and scores passages by cosine similarity.

@@ -196,7 +196,7 @@ pub fn print(answered: &Answered, form: &OutputArguments, limit: Option<usize>, 
         output.note(&answer::summary(&answer));
         return Ok(());
     }
-    let mut out = output.paged();
+    let mut out = output.paged().linked(index);
     answer::whole(&mut out, &answer)?;
     if form.explain {
         explain::explanation(&mut out, &answer)?;

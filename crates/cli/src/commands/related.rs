@@ -67,7 +67,7 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
     for page in found.links.iter_mut().chain(&mut found.linked_from) {
         page.path = directory.display_path(&page.namespace, &page.path);
     }
-    let mut out = output.paged();
+    let mut out = output.paged().linked(&index);
     print(&mut out, &found)?;
     out.flush()?;
     for note in &found.notes {
@@ -103,9 +103,10 @@ fn print(out: &mut dyn Page, found: &Related) -> io::Result<()> {
         if !linked.is_empty() {
             writeln!(out, "\n{}", heading.bold())?;
         }
-        for LinkedDocument { path, title, lines: at, .. } in linked {
+        for LinkedDocument { namespace, path, title, lines: at } in linked {
             let title = title.as_deref().map(|title| format!("  {}", label(title).bold())).unwrap_or_default();
-            writeln!(out, "  {}{title}  {}", label(path).purple(), lines(at).dimmed())?;
+            let place = out.link(namespace, path, (1, 1), label(path).purple().to_string());
+            writeln!(out, "  {place}{title}  {}", lines(at).dimmed())?;
         }
     }
     if !found.commits.is_empty() {
@@ -174,7 +175,9 @@ fn used_by(out: &mut dyn Page, referrer: &Referrer) -> io::Result<()> {
 
 fn place(out: &mut dyn Page, passage: &RelatedPassage) -> io::Result<()> {
     let RelatedPassage { path, start_line, end_line, symbol, title, kind, language, .. } = passage;
-    write!(out, "{}:{}-{}", label(path).purple(), start_line.green(), end_line.green())?;
+    let place = format!("{}:{}-{}", label(path).purple(), start_line.green(), end_line.green());
+    let place = out.link(&passage.namespace, path, (*start_line, 1), place);
+    write!(out, "{place}")?;
     if let Some(name) = symbol.as_ref().or(title.as_ref()) {
         write!(out, "  {}", label(name).bold())?;
     }

@@ -125,7 +125,7 @@ pub fn grep(arguments: &GrepArguments, global: &Global, output: &Output) -> Resu
     for file in &mut found.results {
         file.path = directory.display_path(&file.namespace, &file.path);
     }
-    let mut out = output.paged().verbatim();
+    let mut out = output.paged().linked(&index).verbatim();
     if arguments.files_with_matches {
         print_paths(&mut out, &found)?;
     } else if arguments.count {
@@ -183,7 +183,7 @@ pub fn files(arguments: &FilesArguments, global: &Global, output: &Output) -> Re
     for file in &mut found.results {
         file.path = directory.display_path(&file.namespace, &file.path);
     }
-    let mut out = output.paged().verbatim();
+    let mut out = output.paged().linked(&index).verbatim();
     print_files(&mut out, &found, arguments.long)?;
     out.flush()?;
     output.note(&total_files(&found));
@@ -211,7 +211,7 @@ pub fn outline(arguments: &OutlineArguments, global: &Global, output: &Output) -
     for file in &mut found.files {
         file.path = directory.display_path(&file.namespace, &file.path);
     }
-    let mut out = output.paged();
+    let mut out = output.paged().linked(&index);
     print_outline(&mut out, &found)?;
     out.flush()?;
     found.notes.iter().for_each(|note| output.note(note));
@@ -219,12 +219,14 @@ pub fn outline(arguments: &OutlineArguments, global: &Global, output: &Output) -
 }
 
 /// Writes the matching lines, under the path of each file or after it.
-fn print_matches(out: &mut dyn Write, found: &GrepAnswer, headings: bool) -> io::Result<()> {
+fn print_matches(out: &mut dyn Page, found: &GrepAnswer, headings: bool) -> io::Result<()> {
     let has_context = found.results.iter().any(|file| file.hits.iter().any(|hit| hit.column.is_none()));
     for (at, file) in found.results.iter().filter(|file| !file.hits.is_empty()).enumerate() {
         let path = label(&file.path);
         if headings {
-            writeln!(out, "{}{}", if at > 0 { "\n" } else { "" }, path.purple())?;
+            let first = file.hits.iter().find_map(|hit| Some((hit.line, hit.column?))).unwrap_or((1, 1));
+            let path = out.link(&file.namespace, &file.path, first, path.purple().to_string());
+            writeln!(out, "{}{path}", if at > 0 { "\n" } else { "" })?;
         } else if has_context && at > 0 {
             writeln!(out, "--")?;
         }
@@ -238,7 +240,9 @@ fn print_matches(out: &mut dyn Write, found: &GrepAnswer, headings: bool) -> io:
             if !headings {
                 write!(out, "{}{sign}", path.purple())?;
             }
-            writeln!(out, "{}{sign}{}", hit.line.green(), text(hit))?;
+            let at = (hit.line, hit.column.unwrap_or(1));
+            let line = out.link(&file.namespace, &file.path, at, hit.line.green().to_string());
+            writeln!(out, "{line}{sign}{}", text(hit))?;
         }
     }
     Ok(())
@@ -261,13 +265,19 @@ fn print_vimgrep(out: &mut dyn Write, found: &GrepAnswer) -> io::Result<()> {
 }
 
 /// Writes the path of each file with a match.
-fn print_paths(out: &mut dyn Write, found: &GrepAnswer) -> io::Result<()> {
-    found.results.iter().try_for_each(|file| writeln!(out, "{}", label(&file.path).purple()))
+fn print_paths(out: &mut dyn Page, found: &GrepAnswer) -> io::Result<()> {
+    found.results.iter().try_for_each(|file| {
+        let path = path_of(out, &file.namespace, &file.path);
+        writeln!(out, "{path}")
+    })
 }
 
 /// Writes the number of matching lines of each file.
-fn print_counts(out: &mut dyn Write, found: &GrepAnswer) -> io::Result<()> {
-    found.results.iter().try_for_each(|file| writeln!(out, "{}:{}", label(&file.path).purple(), file.lines))
+fn print_counts(out: &mut dyn Page, found: &GrepAnswer) -> io::Result<()> {
+    found.results.iter().try_for_each(|file| {
+        let path = path_of(out, &file.namespace, &file.path);
+        writeln!(out, "{path}:{}", file.lines)
+    })
 }
 
 /// The totals in one line.
@@ -291,18 +301,23 @@ fn counted_matches(number: u64) -> String {
 }
 
 /// Writes the path of each file, with its size, language and last change if asked.
-fn print_files(out: &mut dyn Write, found: &FilesAnswer, long: bool) -> io::Result<()> {
+fn print_files(out: &mut dyn Page, found: &FilesAnswer, long: bool) -> io::Result<()> {
     for file in &found.results {
-        let path = label(&file.path);
+        let path = path_of(out, &file.namespace, &file.path);
         if long {
             let day = file.changed_at.as_deref().and_then(|date| date.get(..10)).unwrap_or("-");
             let language = file.language.as_deref().unwrap_or("-");
-            writeln!(out, "{:>9}  {day:<10}  {language:<12}  {}", bytes(file.bytes), path.purple())?;
+            writeln!(out, "{:>9}  {day:<10}  {language:<12}  {path}", bytes(file.bytes))?;
         } else {
-            writeln!(out, "{}", path.purple())?;
+            writeln!(out, "{path}")?;
         }
     }
     Ok(())
+}
+
+/// The path of a file, which opens it.
+fn path_of(out: &mut dyn Page, namespace: &str, path: &str) -> String {
+    out.link(namespace, path, (1, 1), label(path).purple().to_string())
 }
 
 /// The totals of the files in one line.
@@ -323,12 +338,15 @@ fn print_outline(out: &mut dyn Page, found: &OutlineAnswer) -> io::Result<()> {
         let language = file.language.as_deref().unwrap_or("text");
         let about =
             format!("({language}, {}, {})", counted(file.lines.into(), "line"), counted(file.symbols, "symbol"));
-        writeln!(out, "{}{}  {}", if at > 0 { "\n" } else { "" }, label(&file.path).purple(), about.dimmed())?;
+        let path = path_of(out, &file.namespace, &file.path);
+        writeln!(out, "{}{path}  {}", if at > 0 { "\n" } else { "" }, about.dimmed())?;
         let width = file.lines.to_string().len();
         for entry in &file.entries {
             let indent = "  ".repeat(entry.depth);
             let lines = format!("{:>width$}-{:<width$}", entry.start_line, entry.end_line);
-            out.line(&format!("{}  {indent}{}", lines.green(), label(&entry.signature)), 2 * width + 5)?;
+            let at = (entry.start_line, 1);
+            let lines = out.link(&file.namespace, &file.path, at, lines.green().to_string());
+            out.line(&format!("{lines}  {indent}{}", label(&entry.signature)), 2 * width + 5)?;
         }
         if file.unlisted > 0 {
             writeln!(out, "{}", format_args!("and {} more", count(file.unlisted)).dimmed())?;

@@ -40,7 +40,8 @@ fn nearest(out: &mut dyn Page, answer: &Answer, heading: &str) -> io::Result<()>
     let columns = out.columns_after(BELOW_INDENTATION, LONGEST_LINE);
     for one in &answer.nearest {
         let namespace = (answer.index.namespaces.len() > 1).then_some(one.namespace.as_str());
-        writeln!(out, "{:BELOW_INDENTATION$}{}", "", below(one, namespace, columns).dimmed())?;
+        let line = below(out, one, namespace, columns);
+        writeln!(out, "{:BELOW_INDENTATION$}{}", "", line.dimmed())?;
     }
     Ok(())
 }
@@ -52,7 +53,7 @@ const BELOW_INDENTATION: usize = 2;
 const SHORTEST_NAME: usize = 8;
 
 /// An entry below the line in so many columns: place, name, and the probability or what people said of it.
-fn below(one: &Nearest, namespace: Option<&str>, columns: usize) -> String {
+fn below(out: &mut dyn Page, one: &Nearest, namespace: Option<&str>, columns: usize) -> String {
     let namespace = namespace.map(|namespace| format!("{} ", label(namespace))).unwrap_or_default();
     let place = format!("{namespace}{}:{}", label(&one.path), one.start_line);
     // A judgement says more than the probability that follows from it.
@@ -61,6 +62,7 @@ fn below(one: &Nearest, namespace: Option<&str>, columns: usize) -> String {
     let room = columns.saturating_sub(measure_text_width(&likely));
     let place = shortened_start(&place, room);
     let left = room.saturating_sub(measure_text_width(&place) + 2);
+    let place = out.link(&one.namespace, &one.path, (one.start_line, 1), place.into_owned());
     match one.name().filter(|_| left >= SHORTEST_NAME) {
         Some(name) => format!("{place}  {}{likely}", shortened_middle(&label(name), left)),
         None => format!("{place}{likely}"),
@@ -80,7 +82,7 @@ pub fn hits(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
         let state = state(hit);
         heading.push_str(&match state {
             Some(state) => issue(hit, state),
-            None => passage(hit),
+            None => passage(out, hit),
         });
         out.line(&heading, 4)?;
         snippet(out, hit)?;
@@ -91,9 +93,10 @@ pub fn hits(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
 }
 
 /// The place and the name of a passage.
-fn passage(hit: &Hit) -> String {
+fn passage(out: &mut dyn Page, hit: &Hit) -> String {
+    let place = format!("{}:{}-{}", label(&hit.path).purple(), hit.start_line.green(), hit.end_line.green());
+    let mut text = out.link(&hit.namespace, &hit.path, (hit.start_line, 1), place);
     // Writing to a string cannot fail.
-    let mut text = format!("{}:{}-{}", label(&hit.path).purple(), hit.start_line.green(), hit.end_line.green());
     if let Some(symbol) = &hit.symbol {
         let _ = write!(text, "  {}", label(symbol).bold());
     }
@@ -210,7 +213,8 @@ const LONGEST_FURTHER_LINE: usize = 160;
 pub(super) fn further(out: &mut dyn Page, hit: &Hit, is_issue: bool) -> io::Result<()> {
     let columns = out.columns_after(0, LONGEST_FURTHER_LINE);
     for passage in hit.passages.iter().take(SHOWN) {
-        writeln!(out, "{}", shortened(&one_line(hit, passage, is_issue), columns))?;
+        let line = one_line(out, hit, passage, is_issue);
+        writeln!(out, "{}", shortened(&line, columns))?;
     }
     match hit.passages.len().saturating_sub(SHOWN) {
         0 => {}
@@ -222,27 +226,28 @@ pub(super) fn further(out: &mut dyn Page, hit: &Hit, is_issue: bool) -> io::Resu
             1 => String::new(),
             copies => format!(" and {} more", copies - 1),
         };
-        let copies = format!("   {} {}{}", "also in".dimmed(), label(&first.path).purple(), more.dimmed());
+        let path = label(&first.path).purple().to_string();
+        let path = out.link(&first.namespace, &first.path, (first.start_line, 1), path);
+        let copies = format!("   {} {path}{}", "also in".dimmed(), more.dimmed());
         out.line(&copies, 5)?;
     }
     Ok(())
 }
 
 /// Returns place, name and best line of a passage.
-fn one_line(hit: &Hit, passage: &FurtherPassage, is_issue: bool) -> String {
-    let mut line = "   + ".to_owned();
-    // Writing to a string cannot fail.
-    let _ = match is_issue {
-        true => write!(
-            line,
-            "{}",
-            origin_of(kind_in_words(&passage.kind, None), passage.author.as_deref(), passage.dated_at.as_deref())
-        ),
-        false => write!(line, "{}", format_args!("{}-{}", passage.start_line, passage.end_line).green()),
+fn one_line(out: &mut dyn Page, hit: &Hit, passage: &FurtherPassage, is_issue: bool) -> String {
+    let place = match is_issue {
+        true => origin_of(kind_in_words(&passage.kind, None), passage.author.as_deref(), passage.dated_at.as_deref()),
+        false => {
+            let lines = format_args!("{}-{}", passage.start_line, passage.end_line).green().to_string();
+            out.link(&hit.namespace, &hit.path, (passage.start_line, 1), lines)
+        }
     };
+    let mut line = format!("   + {place}");
     let heading = || passage.title.as_deref().filter(|_| !is_issue && passage.title != hit.title);
     let name = passage.symbol.as_deref().or_else(|| heading()?.rsplit(" > ").next());
     if let Some(name) = name {
+        // Writing to a string cannot fail.
         let _ = write!(line, "  {}", label(name).bold());
     }
     let start = passage.snippet.len() - passage.snippet.trim_start().len();

@@ -33,6 +33,7 @@ __all__ = [
     "Nearest",
     "Occurrences",
     "PoolEntry",
+    "Reading",
     "Referrer",
     "RefreshReport",
     "Related",
@@ -89,6 +90,8 @@ class Answer(Convertible):
     """True if some of the namespaces asked for could not be searched; left out otherwise."""
     pool: list[PoolEntry] | None = None
     """The whole pool in ranking order; only if an explanation was requested."""
+    readings: list[Reading] = field(default_factory=list)
+    """The misspelt words of the query, and the words of the index that they were searched as; left out if empty."""
 
 
 @dataclass(frozen=True)
@@ -584,6 +587,16 @@ class PoolEntry(Convertible):
     evidence: list[EvidencePart]
     """What each piece of evidence adds to its odds among the entries of the list; empty where the evidence was not
     weighed. Whether the list holds an answer at all is in the diagnostics of the cut (`answer`)."""
+
+
+@dataclass(frozen=True)
+class Reading(Convertible):
+    """A word of the query that was read as another one."""
+
+    word: str
+    """The word as written, which no searched passage has."""
+    read_as: str
+    """The word that is spelled almost like it, which was searched instead."""
 
 
 @dataclass(frozen=True)

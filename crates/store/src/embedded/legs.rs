@@ -7,16 +7,19 @@ use crate::connection::Access;
 use crate::content::{Content, Model, check_query, model_keys, settle, with_spare};
 use crate::error::{Result, StoreError};
 use crate::filter::{Filter, Selection};
-use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, Nearest, SemanticHit};
-use crate::lexical::{Reader, State, guarded};
+use crate::hits::{Background, LexicalHits, LexicalQuery, LexicalScore, NearWord, Nearest, SemanticHit};
+use crate::lexical::{Reader, State, guarded, near_words};
 use crate::recent::lock;
 use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
-use crate::store::{LexicalLeg, VectorLeg};
+use crate::store::{Documents, LexicalLeg, VectorLeg};
 use crate::vectors::cosine;
 
 /// The error of a similarity computed from codes. Candidates within it of the best are scored by the vectors in the database.
 const CODE_ERROR: f32 = 0.01;
+
+/// Most words that similar ones are looked up for.
+const MOST_LOOKED_UP: usize = 4;
 
 impl EmbeddedStore {
     /// Returns the lexical index, rebuilt first where it cannot be used; `None` when there is nothing to search.
@@ -140,6 +143,23 @@ impl LexicalLeg for EmbeddedStore {
 
     fn containing(&self, text: &str, filter: &Filter, limit: usize) -> Result<Vec<PassageId>> {
         self.unscored(filter, |reader, selection| reader.containing(text, selection, limit))
+    }
+
+    fn near_words(&self, words: &[&str], filter: &Filter) -> Result<Vec<Vec<NearWord>>> {
+        let mut near = vec![Vec::new(); words.len()];
+        let selection = self.resolve(filter)?;
+        let Some(reader) = self.reader()? else { return Ok(near) };
+        let mut looked_up = 0;
+        for (word, near) in words.iter().zip(&mut near) {
+            let Some(terms) = self.tantivy(|| reader.near_terms(word, &selection))? else { continue };
+            let ids: Vec<PassageId> = terms.iter().flat_map(|term| &term.examples).copied().collect();
+            *near = near_words(word, &terms, &self.passages(&filter.namespaces, &ids)?);
+            looked_up += 1;
+            if looked_up == MOST_LOOKED_UP {
+                break;
+            }
+        }
+        Ok(near)
     }
 }
 

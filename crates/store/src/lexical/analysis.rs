@@ -11,7 +11,7 @@ use crate::hits::TermStatistics;
 use crate::record::TextForm;
 
 /// Stands between a word and the number of its namespace. No word holds it.
-const SEPARATOR: char = '\u{3}';
+pub(crate) const SEPARATOR: char = '\u{3}';
 /// Follows each word in a field's value. No word holds it.
 const TERM_END: char = ' ';
 

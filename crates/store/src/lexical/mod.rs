@@ -11,6 +11,7 @@
 mod analysis;
 mod fields;
 mod identifiers;
+mod near;
 mod query;
 mod search;
 
@@ -44,6 +45,7 @@ pub use analysis::{Highlighter, Mark};
 pub(crate) use analysis::{query_words, text_terms};
 #[cfg(feature = "postgres")]
 pub(crate) use fields::{PassageTerms, TermReader};
+pub(crate) use near::near_words;
 #[cfg(feature = "postgres")]
 pub(crate) use query::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms};
 #[cfg(feature = "postgres")]

@@ -119,9 +119,9 @@ pub enum ConfigError {
         /// The key.
         key: String,
     },
-    /// A checked-in configuration sets access to a server or a database, which only the user may set.
+    /// A checked-in configuration sets access to a server or a database, or the form of links, which only the user may set.
     #[error(
-        "{}: {key}: a project's file cannot set this, because it decides who reaches a server or where texts are sent; move it to the user's configuration, {}",
+        "{}: {key}: a project's file cannot set this, because it decides who reaches a server, where texts are sent or what a link opens; move it to the user's configuration, {}",
         path.display(),
         user.as_deref().unwrap_or(Path::new("config.toml in the directory that TAMIS_CONFIG_HOME names")).display()
     )]

@@ -45,6 +45,7 @@ pub use sections::index::IndexConfig;
 pub use sections::mcp::McpConfig;
 pub use sections::memory::{DecayConfig, MemoryConfig};
 pub use sections::notes::NoteConfig;
+pub use sections::output::{HyperlinkFormat, OutputConfig};
 pub use sections::rank::{RankConfig, RecencyFrom, RecencyUse};
 pub use sections::rerank::RerankConfig;
 pub use sections::search::{Mode, SearchConfig};
@@ -81,6 +82,8 @@ section! {
         pub evidence: EvidenceConfig;
         /// `[mcp]`.
         pub mcp: McpConfig;
+        /// `[output]`.
+        pub output: OutputConfig;
         /// `[search.thresholds]` and `[search.calibrated]`.
         pub thresholds: ThresholdConfig;
         /// Each key's value and its origin, among them `[cut.METHOD]`.
@@ -328,9 +331,9 @@ pub(crate) mod tests {
             }
             Allowed::List([]) => ["static", "https://a.example"].map(str::to_owned).to_vec(),
             Allowed::List(words) => vec![words[0].to_owned()],
-            Allowed::Text => {
-                ["fixed", "recall=0.9", "static", "other", "reader", "postgres://host/x"].map(str::to_owned).to_vec()
-            }
+            Allowed::Text => ["fixed", "recall=0.9", "static", "other", "reader", "postgres://host/x", "vscode"]
+                .map(str::to_owned)
+                .to_vec(),
         }
     }
 }

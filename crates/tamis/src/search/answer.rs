@@ -49,6 +49,9 @@ pub struct Answer {
     pub nearest: Vec<Nearest>,
     /// The words of the query that no searched passage has, as written; at most 20.
     pub missing_words: Vec<String>,
+    /// The misspelt words of the query, and the words of the index that they were searched as; left out if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<Reading>,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
     /// The searched part of the index.
@@ -75,6 +78,27 @@ impl Answer {
         self.cut.diagnostics.remove(ANSWER_EVIDENCE);
         self.pool = None;
         self
+    }
+}
+
+/// A word of the query that was read as another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Reading {
+    /// The word as written, which no searched passage has.
+    pub word: String,
+    /// The word that is spelled almost like it, which was searched instead.
+    pub read_as: String,
+}
+
+impl Reading {
+    /// Returns an answer's sentence with the readings of its query.
+    pub(crate) fn told(sentence: String, readings: &[Reading]) -> String {
+        let told: Vec<String> =
+            readings.iter().map(|Reading { word, read_as }| format!("\"{word}\" as \"{read_as}\"")).collect();
+        match told.is_empty() {
+            true => sentence,
+            false => format!("{}; read {}.", sentence.trim_end_matches('.'), told.join(" and ")),
+        }
     }
 }
 

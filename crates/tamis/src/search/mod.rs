@@ -23,6 +23,7 @@ mod present;
 mod query;
 mod rank;
 mod ranking;
+mod readings;
 mod record;
 #[cfg(feature = "evidence")]
 mod records;
@@ -35,7 +36,8 @@ mod search;
 
 pub use crate::error::AimError;
 pub use answer::{
-    Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, judged, percent,
+    Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, Reading, judged,
+    percent,
 };
 #[cfg(test)]
 pub(crate) use candidate::test_support;

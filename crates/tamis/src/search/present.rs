@@ -16,7 +16,9 @@ use tamis_rank::{Decay, Shingles, WeighedEvidence, diversified, jaccard, near_co
 use tamis_store::{Attribute, DocumentId, Highlighter, PassageId, StoredPassage, TermStatistics, TextForm};
 
 use super::adjustments::{SearchDecay, search_decay};
-use super::answer::{Answer, Copy, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, joined};
+use super::answer::{
+    Answer, Copy, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, Reading, joined,
+};
 use super::candidate::{Candidate, Retrieved, namespaces_of};
 use super::context::{Context, Stopwatch};
 use super::filter::{by_name, moment};
@@ -289,9 +291,10 @@ pub(crate) fn present(
         model: plan.model.as_ref().map(|model| model.id.clone()),
         results,
         cut: cut.clone(),
-        summary: cut.sentence(placed.len(), &missing_words),
+        summary: Reading::told(cut.sentence(placed.len(), &missing_words), &query.readings),
         nearest,
         missing_words,
+        readings: query.readings.clone(),
         timings_ms: BTreeMap::new(),
         index: IndexReport {
             passages: plan.coverage.passages,

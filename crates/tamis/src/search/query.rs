@@ -12,8 +12,10 @@ use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, ProperNames, QueryNam
 use tamis_store::{Filter, LexicalQuery, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Language, Role};
 
+use super::answer::Reading;
 use super::context::{Context, Scope, scope_of};
 use super::judged::{JudgedPassages, judged_passages, learns};
+use super::readings::read_misspelt;
 use super::request::{Aim, MAX_VARIANTS, SearchRequest, Variant};
 use crate::Error;
 
@@ -60,6 +62,8 @@ pub(crate) struct Query {
     pub judged: JudgedPassages,
     /// True if judgements of other questions move the odds of its entries.
     pub learns: bool,
+    /// The misspelt words that the text has others for.
+    pub readings: Vec<Reading>,
 }
 
 impl Query {
@@ -77,7 +81,12 @@ impl Query {
 /// A variant is too long, a namespace does not exist, or the store fails.
 pub(crate) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &Filter) -> Result<Query, Error> {
     let scope = scope_of(context, request)?;
-    let parsed = parse_query(context, &request.query, &scope.of_all(filter))?;
+    let all = scope.of_all(filter);
+    let mut parsed = parse_query(context, &request.query, &all)?;
+    let mut readings = Vec::new();
+    if parsed.is_typed && request.mode.unwrap_or(context.index.config.search.mode).lexical() {
+        (parsed.text, readings) = read_misspelt(context, &parsed.text, &all);
+    }
     let names = QueryNames::of(&parsed.text);
     let weighed = |variant: &Variant| Ok((variant.text.trim().to_owned(), variant.checked()?));
     let (gate, waived_gate) = gates(context, request);
@@ -103,6 +112,7 @@ pub(crate) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &F
         waived_gate,
         judged,
         learns: learns(context) && !request.memory && !request.imports_judgements(),
+        readings,
     })
 }
 
@@ -226,6 +236,8 @@ pub(crate) struct Parsed {
     pub kinds: Vec<String>,
     /// What the passages hold and do not hold.
     pub words: WordFilter,
+    /// True unless the query has several lines or many words, which somebody pasted.
+    pub is_typed: bool,
 }
 
 /// The words that a passage must and must not hold.
@@ -271,6 +283,7 @@ impl Parsed {
         let mut quoted = false;
         let written =
             !query.trim().contains('\n') && query.split_whitespace().take(MOST_WORDS + 1).count() <= MOST_WORDS;
+        parsed.is_typed = written;
         let rewritten = if written { without_connectives(query) } else { Cow::Borrowed(query) };
         let tokens = tokens(&rewritten);
         for (at, &token) in tokens.iter().enumerate() {

@@ -8,6 +8,7 @@ pub mod mcp;
 pub mod memory;
 mod model_names;
 pub mod notes;
+pub mod output;
 pub mod rank;
 pub mod rerank;
 pub mod search;

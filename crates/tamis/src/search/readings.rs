@@ -1,0 +1,127 @@
+//! Misspelt words of a query, read as words of the index.
+//!
+//! Only a word that no searched passage has in any form is read as another one. It stays as it is if it is between quotation marks or
+//! part of a name, and if it is English: a right word that the index lacks says that there is no answer.
+
+use std::ops::Range;
+
+use tamis_embed::WordPiece;
+use tamis_store::{Filter, NearWord};
+
+use super::answer::Reading;
+use super::context::Context;
+
+/// Fewest characters of a word that is read as another one, and of that one.
+const SHORTEST: usize = 4;
+
+/// How much more frequent the word that is meant has to be than another one as near.
+const CLEAR: u64 = 3;
+
+/// Returns the readings of the misspelt words of a query, and the query with them. An index that cannot be read gives none, which
+/// the search itself reports.
+pub(crate) fn read_misspelt(context: &Context<'_>, text: &str, filter: &Filter) -> (String, Vec<Reading>) {
+    let mut read = text.to_owned();
+    let mut readings: Vec<Reading> = Vec::new();
+    let doubtful = doubtful_words(text);
+    if doubtful.is_empty() {
+        return (read, readings);
+    }
+    let words: Vec<&str> = doubtful.iter().map(|range| &text[range.clone()]).collect();
+    let near = context.index.store.near_words(&words, filter).unwrap_or_default();
+    for ((range, word), near) in doubtful.iter().zip(words).zip(near).rev() {
+        let Some(read_as) = meant(word, near) else { continue };
+        read.replace_range(range.clone(), &read_as);
+        readings.insert(0, Reading { word: word.to_owned(), read_as });
+    }
+    (read, readings)
+}
+
+/// The words of a query that can be misspelt, by their places.
+fn doubtful_words(text: &str) -> Vec<Range<usize>> {
+    let mut doubtful = Vec::new();
+    let marks = text.matches('"').count();
+    let (mut at, mut before) = (0, 0);
+    for token in text.split_inclusive(char::is_whitespace) {
+        let start = at;
+        at += token.len();
+        // A mark without a partner quotes nothing.
+        let is_quoted = before % 2 == 1 && before < marks;
+        before += token.matches('"').count();
+        let begin = token.trim_start_matches('(');
+        let word = begin.trim_end_matches(|c: char| c.is_whitespace() || ".,;:!?)".contains(c));
+        let mut letters = word.chars();
+        let is_plain = letters.next().is_some_and(char::is_alphabetic)
+            && letters.all(|letter| letter.is_alphabetic() && !letter.is_uppercase());
+        if is_plain && !is_quoted && word.chars().count() >= SHORTEST && !is_english(&word.to_lowercase()) {
+            let start = start + token.len() - begin.len();
+            doubtful.push(start..start + word.len());
+        }
+    }
+    doubtful
+}
+
+/// The regular endings of English words, and those that stand for the end of the word.
+const ENDINGS: [&str; 10] = ["es", "s", "ed", "d", "ing", "ly", "ers", "er", "rs", "r"];
+const REPLACED_ENDINGS: [(&str, &str); 3] = [("ies", "y"), ("ied", "y"), ("ing", "e")];
+
+/// Returns `true` for a word of the built-in models' vocabulary, and for a regular form of one.
+fn is_english(word: &str) -> bool {
+    let knows = |word: &str| word.len() >= SHORTEST && WordPiece::uncased_bert().id(word).is_some();
+    let has =
+        |ending: &str, instead: &str| word.strip_suffix(ending).is_some_and(|base| knows(&format!("{base}{instead}")));
+    knows(word)
+        || ENDINGS.iter().any(|ending| has(ending, ""))
+        || REPLACED_ENDINGS.iter().any(|(ending, instead)| has(ending, instead))
+}
+
+/// The word that is meant: the nearest one, if possible with the same first letter, and of several the most frequent one. None if
+/// another one is about as likely.
+fn meant(word: &str, mut near: Vec<NearWord>) -> Option<String> {
+    let first = word.chars().next()?;
+    let rank = |near: &NearWord| (near.distance, !near.word.starts_with(first.to_ascii_lowercase()));
+    near.retain(|near| near.word.chars().count() >= SHORTEST);
+    near.sort_by_key(|near| (rank(near), u64::MAX - near.passages));
+    let best = near.first()?;
+    let is_unclear = |other: &NearWord| rank(other) == rank(best) && other.passages * CLEAR > best.passages;
+    if near.get(1).is_some_and(is_unclear) {
+        return None;
+    }
+    let mut letters = best.word.chars();
+    let capital = letters.next().filter(|_| first.is_uppercase()).map(|first| first.to_uppercase().to_string());
+    Some(capital.map_or_else(|| best.word.clone(), |capital| capital + letters.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubtful(text: &str) -> Vec<&str> {
+        doubtful_words(text).into_iter().map(|range| &text[range]).collect()
+    }
+
+    #[test]
+    fn only_plain_words_that_are_not_english_are_doubtful() {
+        assert_eq!(doubtful("Wher is the mantainance (windwo)?"), ["Wher", "mantainance", "windwo"]);
+        for text in [
+            "retry_limti", "parseCofnig", "HTPP", "utf8x", "src/mantain", "`mantain`", "re-tyr", "+mantain",
+            "-mantain", "abx", "\"the mantainance\" windows", "throttles closed mongolia", "don't", "",
+        ] {
+            assert!(doubtful(text).is_empty(), "{text}: {:?}", doubtful(text));
+        }
+        assert_eq!(doubtful("the \"mantain windwo\" mantain 5\" screeen"), ["mantain", "screeen"]);
+    }
+
+    #[test]
+    fn the_nearest_and_most_frequent_word_is_meant_unless_another_is_as_likely() {
+        let near = |words: &[(&str, usize, u64)]| {
+            words.iter().map(|&(word, distance, passages)| NearWord { word: word.into(), distance, passages }).collect()
+        };
+        let meant = |word: &str, words: &[(&str, usize, u64)]| meant(word, near(words));
+        assert_eq!(meant("recieve", &[("receive", 1, 2), ("relieve", 1, 9)]).as_deref(), Some("relieve"));
+        assert_eq!(meant("Recieve", &[("receive", 1, 9), ("relieve", 2, 90)]).as_deref(), Some("Receive"));
+        assert_eq!(meant("lcok", &[("clock", 1, 90), ("lock", 1, 1)]).as_deref(), Some("lock"));
+        assert_eq!(meant("lcok", &[("lack", 1, 3), ("lock", 1, 8)]), None);
+        assert_eq!(meant("ovne", &[("oven", 1, 1), ("one", 1, 9)]).as_deref(), Some("oven"));
+        assert_eq!(meant("lcok", &[]), None);
+    }
+}
