@@ -15,7 +15,9 @@ use crate::filter::Selection;
 use crate::recent::{Recent, lock};
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, TransactionError, replay};
-use crate::vectors::{Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorError, VectorIndex, file_name};
+use crate::vectors::{
+    Effort, Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorError, VectorIndex, file_name,
+};
 
 /// Passages between two reports of progress.
 const STEP: u64 = 1_000;
@@ -103,11 +105,7 @@ impl Semantic {
         let live = self.current(database, model)?;
         let live = live.read().unwrap_or_else(PoisonError::into_inner);
         let failed = |error| StoreError::vectors(&self.file(model), &model.name, error);
-        let found = match live.rows(selection) {
-            Some(rows) => live.index.nearest_among(vector, &rows, count),
-            None => live.index.nearest(vector, None, count),
-        };
-        found.map_err(failed)
+        live.index.nearest(vector, live.rows(selection).as_deref(), count, &Effort::default()).map_err(failed)
     }
 
     /// The number of passages with a vector of a model, if the index knows it or can soon know it; `None` if counting in the

@@ -274,17 +274,8 @@ impl SnapshotWriter {
     /// # Errors
     /// Passages are not strictly ascending, the vector has another dimension or is not finite, or the disk is full.
     pub fn push(&mut self, passage: u64, owner: impl Into<Owner>, vector: &[f32]) -> Result<(), VectorError> {
-        let owner = owner.into();
-        self.check_order(passage)?;
-        let code = self.encoder.passage(passage, vector)?;
-        let scale = code.scale;
-        self.sums.add(owner.namespace, &code.codes, scale);
-        let bytes = code.codes.as_bytes();
-        self.body.update(bytes);
-        self.written += bytes.len();
-        self.file.write_all(bytes).map_err(VectorError::io(&self.temporary.path))?;
-        self.number_row(passage, owner, scale);
-        Ok(())
+        let code = self.encoder.passage(passage, vector)?.clone();
+        self.push_code(passage, owner.into(), &code.codes, code.scale)
     }
 
     /// Adds a row that is already encoded, from another file or from memory.
@@ -299,7 +290,10 @@ impl SnapshotWriter {
         debug_assert_eq!(codes.len(), self.encoder.padded());
         self.sums.add(owner.namespace, codes, scale);
         self.write(codes.as_bytes())?;
-        self.number_row(passage, owner, scale);
+        self.passages.push(passage);
+        self.documents.push(owner.document);
+        self.namespaces.push(owner.namespace);
+        self.scales.push(scale);
         Ok(())
     }
 
@@ -346,13 +340,6 @@ impl SnapshotWriter {
             _ if self.passages.len() >= u32::MAX as usize => Err(VectorError::TooManyRows),
             _ => Ok(()),
         }
-    }
-
-    fn number_row(&mut self, passage: u64, owner: Owner, scale: f32) {
-        self.passages.push(passage);
-        self.documents.push(owner.document);
-        self.namespaces.push(owner.namespace);
-        self.scales.push(scale);
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), VectorError> {

@@ -46,11 +46,8 @@ impl VectorsInDatabase<'_> {
         }
         let candidates = search(transaction, model, &unit, selection, count).await?;
         let coverage = self.legs.coverage(transaction, model, filter, selection).await?;
-        let mut sample = self.sample(vector, selection).await?;
-        let hits = compared(vector, candidates);
-        let mut top: Vec<f32> = hits.iter().map(|hit| hit.similarity).collect();
-        top.sort_unstable_by(|a, b| b.total_cmp(a));
-        Ok((hits, Background::new(coverage.embedded as usize, &mut sample, &top)))
+        let sample = self.sample(vector, selection).await?;
+        Ok((compared(vector, candidates), Background::new(coverage.embedded as usize, &sample)))
     }
 
     /// The similarities of a vector to passages, in the order given. The passages are of these namespaces, or of
@@ -118,8 +115,8 @@ async fn scored<'s>(
 
 /// The best of scored passages, and the background of all of them.
 fn of_all(mut scored: Vec<(PassageId, f32)>, count: usize) -> (Vec<PassageId>, Background) {
-    let mut similarities: Vec<f32> = scored.iter().map(|(_, similarity)| *similarity).collect();
-    let background = Background::new(similarities.len(), &mut similarities, &[]);
+    let similarities: Vec<f32> = scored.iter().map(|(_, similarity)| *similarity).collect();
+    let background = Background::new(similarities.len(), &similarities);
     scored.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     scored.truncate(count);
     (scored.into_iter().map(|(passage, _)| passage).collect(), background)
