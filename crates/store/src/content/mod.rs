@@ -6,22 +6,31 @@
 
 mod documents;
 
+#[cfg(feature = "evidence")]
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
+#[cfg(feature = "evidence")]
+use std::sync::Arc;
 use std::sync::Mutex;
+
+#[cfg(feature = "evidence")]
+use zerocopy::IntoBytes;
 
 use crate::error::{Result, StoreError};
 #[cfg(feature = "evidence")]
 use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};
 use crate::filter::Filter;
-#[cfg(feature = "evidence")]
 use crate::graph;
+use crate::graph::TaskUpdates;
 #[cfg(feature = "evidence")]
-use crate::record::{Applied, Change};
-use crate::record::{Calibration, ModelKey, Namespace, PassageRef, TextHash, Tree};
+use crate::guard::{Filling, Guard};
+use crate::record::{Applied, Calibration, Change, ModelKey, Namespace, NewNamespace, PassageRef, TextHash, Tree};
 #[cfg(feature = "evidence")]
 use crate::report::EvidenceSummary;
 use crate::report::{Count, Coverage, ModelSummary, Summary};
+#[cfg(feature = "evidence")]
+use crate::session::Value;
 use crate::session::{Row, Session, all, bind, first, read, values};
 #[cfg(feature = "evidence")]
 use crate::sql::{SqlQuery, SqlRows};
@@ -86,23 +95,83 @@ pub(crate) trait Content: Maintenance {
     /// The passages that pass a filter, ascending.
     fn passing(&self, filter: &Filter) -> Result<Vec<PassageRef>>;
 
-    #[cfg(feature = "evidence")]
-    fn put_evidence(
+    /// Writes the rows of namespaces, which are registered first, and counts the change.
+    fn write_namespaces(
         &self,
-        namespace: &str,
-        origin: &str,
-        records: &[crate::evidence::EvidenceRecord],
-        changes: &[crate::record::Change],
-    ) -> Result<crate::record::Applied>;
+        names: &[&str],
+        work: impl AsyncFn(&dyn Session<Self::Error>) -> Result<(), Self::Error>,
+    ) -> Result<()>;
 
-    /// Runs an untrusted statement on the evidence of a namespace.
-    #[cfg(feature = "evidence")]
-    fn run_sql(
+    /// Changes documents, and then their evidence: all or nothing. `evidence` returns the number of rows that it wrote, and may run
+    /// several times.
+    fn change(
         &self,
-        namespace: &str,
-        query: &crate::sql::SqlQuery,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<crate::sql::SqlRows>;
+        changing: &Changing<'_>,
+        evidence: impl AsyncFn(&dyn Session<Self::Error>, &mut TaskUpdates) -> Result<u64, Self::Error>,
+    ) -> Result<Applied>;
+
+    /// Runs untrusted statements on evidence.
+    #[cfg(feature = "evidence")]
+    fn guard(&self) -> &Arc<Guard>;
+}
+
+/// What changes besides evidence.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Changing<'c> {
+    pub(crate) changes: &'c [Change],
+    /// Also delete the documents of this origin in the namespaces.
+    pub(crate) origin: Option<&'c str>,
+    /// The namespaces whose evidence changes.
+    pub(crate) namespaces: &'c [String],
+    /// True if these are registered.
+    pub(crate) registers: bool,
+}
+
+/// Applies changes in order.
+pub(crate) fn apply(store: &impl Content, changes: &[Change]) -> Result<Applied> {
+    store.change(&Changing { changes, ..Changing::default() }, async |_, _| Ok(0))
+}
+
+/// Removes everything that was imported from an origin into namespaces.
+pub(crate) fn remove_origin(store: &impl Content, origin: &str, namespaces: &[String]) -> Result<Applied> {
+    let changing = Changing { origin: Some(origin), namespaces, ..Changing::default() };
+    store.change(&changing, async |session, tasks| {
+        for namespace in namespaces {
+            graph::remove_origin(session, namespace, origin, tasks).await?;
+        }
+        Ok(0)
+    })
+}
+
+/// Registers a namespace, or replaces its registration.
+pub(crate) fn put_namespace(store: &impl Content, namespace: &NewNamespace) -> Result<()> {
+    let NewNamespace { name, owner, shared } = namespace;
+    if name.is_empty() {
+        return Err(StoreError::Invalid {
+            what: "a namespace without a name".to_owned(),
+            reason: "a namespace is found by its name: give it one".to_owned(),
+        });
+    }
+    let update = "UPDATE namespaces SET owner = $2, shared = $3 WHERE namespace = $1";
+    store.write_namespaces(&[name], async |session| {
+        session.execute(update, values![name, owner, *shared]).await.map(drop)
+    })
+}
+
+/// Makes trees those of their namespaces. `path` is where the store is.
+pub(crate) fn claim_trees(store: &impl Content, trees: &[Tree], moved: bool, path: &Path) -> Result<()> {
+    // Every search comes through here, and nearly none has anything to write.
+    if store.ask(async |session| new_trees(session, trees, true, path).await)?.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = trees.iter().map(|tree| tree.namespace.as_str()).collect();
+    let update = "UPDATE namespaces SET root = $2, machine = $3 WHERE namespace = $1";
+    store.write_namespaces(&names, async |session| {
+        for Tree { namespace, root, machine } in new_trees(session, trees, moved, path).await? {
+            session.execute(update, values![namespace, root, machine]).await?;
+        }
+        Ok(())
+    })
 }
 
 impl<C: Content> Properties for C {
@@ -380,7 +449,11 @@ impl<C: Content> EvidenceGraph for C {
         records: &[EvidenceRecord],
         changes: &[Change],
     ) -> Result<Applied> {
-        self.put_evidence(namespace, origin, records, changes)
+        let namespaces = &[namespace.to_owned()];
+        self.change(&Changing { changes, namespaces, registers: true, origin: None }, async |session, tasks| {
+            graph::write(session, namespace, origin, records, tasks).await?;
+            Ok(records.len() as u64)
+        })
     }
 
     fn evidence(&self, namespace: &str) -> Result<Vec<EvidenceRecord>> {
@@ -410,6 +483,45 @@ impl<C: Content> EvidenceGraph for C {
     }
 
     fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
-        self.run_sql(namespace, query, cancelled)
+        self.guard().query(namespace, query, cancelled, |filling| {
+            let filling = RefCell::new(filling);
+            self.read_evidence(&[namespace], async |session| {
+                copy_evidence(session, namespace, *filling.borrow_mut()).await
+            })
+        })
     }
+}
+
+/// Copies the tables that an untrusted statement names, as far as their copy is not of the state that they have now.
+#[cfg(feature = "evidence")]
+async fn copy_evidence<E: From<StoreError>>(
+    session: &dyn Session<E>,
+    namespace: &str,
+    filling: &mut Filling<'_>,
+) -> Result<(), E> {
+    let dialect = session.dialect();
+    let state: Option<String> = first(session, dialect.evidence_state, values![namespace], Row::next).await?;
+    for table in filling.begin(&state.unwrap_or_default())? {
+        let mut rows = filling.rows(table)?;
+        let mut failed = None;
+        let mut add = |row: Row| {
+            let values = table.columns.iter().zip(row).map(|(column, value)| match value {
+                Value::Bytes(stored) if column.kind == "blob" => {
+                    Ok(Value::from((dialect.vector.1)(&stored)?.as_bytes()))
+                }
+                value => Ok(value),
+            });
+            let values: Result<Vec<Value>, String> = values.collect();
+            let added = values.map_err(|reason| session.damaged(reason)).and_then(|values| Ok(rows.add(&values)?));
+            failed = added.err();
+            failed.is_none()
+        };
+        session.each(&table.rows(dialect), values![namespace], &mut add).await?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        rows.end()?;
+        filling.end(table)?;
+    }
+    Ok(())
 }

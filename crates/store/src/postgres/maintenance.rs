@@ -16,6 +16,7 @@ use super::error::Failure;
 use super::namespaces::NOW_MS;
 use super::schema::VERSION;
 use super::serving::CHANNEL;
+use super::session::{execute, query};
 use super::vectors::in_database::ensure_indexes;
 use super::words::in_memory::{Difference, WordsWriter};
 use super::{PostgresStore, vectors};
@@ -136,16 +137,15 @@ impl PostgresStore {
         );
         let changed: Vec<String> = self.connections.write(async |transaction| {
             // Whoever locks several namespaces does so in this order.
-            let changed = transaction.query(&transaction.prepare_cached(&changed).await?, these).await?;
-            let stamp = transaction.prepare_cached(&stamp).await?;
+            let changed = query(transaction, &changed, these).await?;
             let mut stamped = Vec::new();
             for row in &changed {
                 let namespace: &str = row.get(0);
-                if transaction.execute(&stamp, &[&namespace]).await? > 0 {
+                if execute(transaction, &stamp, &[&namespace]).await? > 0 {
                     // A name that is too long for a message is left out of it.
                     let told = if namespace.len() < 8000 { namespace } else { "" };
-                    let notify = transaction.prepare_cached("SELECT pg_notify($1, $2)").await?;
-                    transaction.query(&notify, &[&CHANNEL, &told]).await?;
+                    let notify = "SELECT pg_notify($1, $2)";
+                    query(transaction, notify, &[&CHANNEL, &told]).await?;
                     stamped.push(namespace.to_owned());
                 }
             }

@@ -14,8 +14,6 @@ mod address;
 mod changes;
 mod connection;
 mod error;
-#[cfg(feature = "evidence")]
-mod evidence;
 mod jobs;
 mod maintenance;
 mod namespaces;
@@ -40,11 +38,14 @@ use deadpool_postgres::{GenericClient, Object, Transaction};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio_postgres::error::SqlState;
 
-use crate::content::{Content, KnownNamespaces, Model};
+use crate::content::{Changing, Content, KnownNamespaces, Model};
 use crate::error::{Result, StoreError};
 use crate::filter::Filter;
+use crate::graph::TaskUpdates;
+#[cfg(feature = "evidence")]
+use crate::guard::Guard;
 use crate::recent::{Recent, lock};
-use crate::record::PassageRef;
+use crate::record::{Applied, PassageRef};
 use crate::report::Coverage;
 use crate::session::{Row, Session, all};
 use crate::vectors::{Effort, sample_ranks};
@@ -79,7 +80,7 @@ pub struct PostgresStore {
     pub(crate) namespaces: KnownNamespaces,
     pub(crate) listening: Listening,
     #[cfg(feature = "evidence")]
-    pub(crate) guard: std::sync::Arc<crate::guard::Guard>,
+    pub(crate) guard: Arc<Guard>,
 }
 
 impl PostgresStore {
@@ -97,7 +98,7 @@ impl PostgresStore {
         let is_distributed = connections.ask(async |connection| servers::are_distributed(connection).await)?;
         Ok(PostgresStore {
             #[cfg(feature = "evidence")]
-            guard: std::sync::Arc::new(crate::guard::Guard::new(connections.address().as_ref())),
+            guard: Arc::new(Guard::new(connections.address().as_ref())),
             connections,
             namespace: namespace.to_owned(),
             instance,
@@ -174,36 +175,30 @@ impl Content for PostgresStore {
         self.connections.read_of(&filter.namespaces, async |transaction| select::select(transaction, filter).await)
     }
 
-    #[cfg(feature = "evidence")]
-    fn put_evidence(
+    fn write_namespaces(
         &self,
-        namespace: &str,
-        origin: &str,
-        records: &[crate::evidence::EvidenceRecord],
-        changes: &[crate::record::Change],
-    ) -> Result<crate::record::Applied> {
-        let applied = self.connections.write(async |transaction| {
-            let also = std::collections::BTreeSet::from([namespace.to_owned()]);
-            let (mut applied, mut tasks) = self.apply_documents(transaction, changes, also).await?;
-            let session = self.connections.session(transaction);
-            crate::graph::write::<Failure>(&session, namespace, origin, records, &mut tasks).await?;
-            tasks.apply(&session).await?;
-            namespaces::count_evidence_change(transaction, &[namespace]).await?;
-            applied.seq = self.change_number_in(transaction).await?;
-            Ok(applied)
-        })?;
-        self.counted.wrote(records.len() as u64 + applied.passages_added);
-        Ok(applied)
+        names: &[&str],
+        work: impl AsyncFn(&dyn Session<Failure>) -> Result<(), Failure>,
+    ) -> Result<()> {
+        self.connections.write(async |transaction| {
+            self.lock_namespaces(transaction, names.iter().copied()).await?;
+            namespaces::numbers(transaction, &names.iter().copied().collect(), []).await?;
+            work(&self.connections.content(transaction)).await?;
+            self.count_change(transaction, names).await
+        })
+    }
+
+    fn change(
+        &self,
+        changing: &Changing<'_>,
+        evidence: impl AsyncFn(&dyn Session<Failure>, &mut TaskUpdates) -> Result<u64, Failure>,
+    ) -> Result<Applied> {
+        self.change_documents(changing, evidence)
     }
 
     #[cfg(feature = "evidence")]
-    fn run_sql(
-        &self,
-        namespace: &str,
-        query: &crate::sql::SqlQuery,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<crate::sql::SqlRows> {
-        self.query_evidence(namespace, query, cancelled)
+    fn guard(&self) -> &Arc<Guard> {
+        &self.guard
     }
 }
 

@@ -121,7 +121,11 @@ pub(crate) fn passage_id(row: &Row<'_>, column: usize) -> rusqlite::Result<Passa
 /// Reads a stored vector.
 pub(crate) fn decode_vector(bytes: &[u8], vector: &mut Vec<f32>) {
     vector.clear();
-    vector.extend(bytes.as_chunks().0.iter().map(|chunk| f16::from_le_bytes(*chunk).to_f32()));
+    vector.extend(decoded_vector(bytes));
+}
+
+pub(crate) fn decoded_vector(bytes: &[u8]) -> impl Iterator<Item = f32> {
+    bytes.as_chunks().0.iter().map(|chunk| f16::from_le_bytes(*chunk).to_f32())
 }
 
 /// The state of the database that a result was computed from.
@@ -176,13 +180,6 @@ fn read_properties(connection: &Connection) -> rusqlite::Result<i64> {
 /// Counts a change of dates, attributes or evidence.
 pub(crate) fn properties_changed(connection: &Connection) -> rusqlite::Result<()> {
     set(connection, "properties", read_properties(connection)? + 1)
-}
-
-/// Returns the state of the evidence: each change of it changes one of these numbers.
-#[cfg(feature = "evidence")]
-pub(crate) fn evidence_state(connection: &Connection) -> rusqlite::Result<String> {
-    let (changed, properties) = (get(connection, "last_change_ms")?, read_properties(connection)?);
-    Ok(format!("{} {properties} {}", seq(connection)?, changed.unwrap_or(0)))
 }
 
 /// Returns the change number of the last publication.

@@ -12,10 +12,9 @@ use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
 use super::error::Failure;
-use super::namespaces::NOW_MS;
 use super::select::{STORED, Scope, Selection, Statement};
 use super::servers::are_distributed;
-use super::session::text_hash;
+use super::session::{execute, query, text_hash};
 use super::{Legs, PostgresStore};
 use crate::content::{Content, Model, check_query, check_vectors, model, model_keys, register, settle, with_spare};
 use crate::error::Result;
@@ -42,15 +41,12 @@ impl VectorLeg for PostgresStore {
 
     fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64> {
         check_vectors(model, vectors)?;
-        let raise = format!(
-            "UPDATE namespaces SET change_number = change_number + 1, changed_ms = {NOW_MS} WHERE namespace = ANY($1)"
-        );
         self.connections.write(async |transaction| {
             let model = register(&self.connections.content(transaction), model).await?;
             let (stored, changed) = put(transaction, &model, vectors).await?;
-            self.lock_namespaces(transaction, changed.iter().map(String::as_str)).await?;
-            transaction.execute(&raise, &[&changed]).await?;
-            self.note(transaction, &changed.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+            let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
+            self.lock_namespaces(transaction, changed.iter().copied()).await?;
+            self.count_change(transaction, &changed).await?;
             Ok(stored)
         })
     }
@@ -127,11 +123,10 @@ impl VectorLeg for PostgresStore {
             let Some(model) = self.model(transaction, name).await? else {
                 return Ok(vec![None; texts.len()]);
             };
-            let statement = transaction.prepare_cached(select).await?;
             let mut found: HashMap<TextHash, Vec<f32>> = HashMap::with_capacity(texts.len());
             for batch in texts.chunks(BATCH) {
                 let hashes: Vec<&[u8]> = batch.iter().map(|text| text.0.as_slice()).collect();
-                for row in transaction.query(&statement, &[&namespace, &model.number, &hashes]).await? {
+                for row in query(transaction, select, &[&namespace, &model.number, &hashes]).await? {
                     let Vector(vector) = row.get(1);
                     found.insert(text_hash(row.get(0)), vector);
                 }
@@ -384,8 +379,7 @@ pub(crate) async fn adopt(transaction: &Transaction<'_>, namespace: &str, docume
         return Ok(());
     }
     let select = "SELECT DISTINCT text_hash FROM passages WHERE namespace = $1 AND document = ANY($2)";
-    let select = transaction.prepare_cached(select).await?;
-    let rows = transaction.query(&select, &[&namespace, &documents]).await?;
+    let rows = query(transaction, select, &[&namespace, &documents]).await?;
     let texts: Vec<&[u8]> = rows.iter().map(|row| row.get(0)).collect();
     if texts.is_empty() {
         return Ok(());
@@ -394,7 +388,6 @@ pub(crate) async fn adopt(transaction: &Transaction<'_>, namespace: &str, docume
     let insert = "INSERT INTO vectors(namespace, model, text_hash, embedding) \
          SELECT DISTINCT ON (v.model, v.text_hash) $1, v.model, v.text_hash, v.embedding FROM vectors v \
          WHERE v.text_hash = ANY($2) AND v.namespace <> $1 ON CONFLICT DO NOTHING";
-    let insert = transaction.prepare_cached(insert).await?;
-    transaction.execute(&insert, &[&namespace, &texts]).await?;
+    execute(transaction, insert, &[&namespace, &texts]).await?;
     Ok(())
 }
