@@ -72,6 +72,9 @@ pub(crate) trait Session<E> {
     fn damaged(&self, reason: String) -> E;
 }
 
+/// Reads a vector as it is stored.
+pub(crate) type ReadVector = fn(&[u8]) -> Result<Vec<f32>, String>;
+
 /// How a database keeps what both have, as SQL.
 #[derive(Debug)]
 pub(crate) struct Dialect {
@@ -90,15 +93,12 @@ pub(crate) struct Dialect {
     pub(crate) embedded_text: &'static str,
     pub(crate) text_hash: &'static str,
     /// The condition that a passage `p` is of a document `d`.
-    #[cfg(feature = "evidence")]
     pub(crate) passage_of_document: &'static str,
     /// The condition that a vector `v` is of a passage `p`.
     pub(crate) vector_of_passage: &'static str,
     /// A vector `v` as it is stored, and how it becomes little-endian floats.
-    #[cfg(feature = "evidence")]
-    pub(crate) vector: (&'static str, fn(&[u8]) -> Result<Vec<f32>, String>),
+    pub(crate) vector: (&'static str, ReadVector),
     /// Selects the state of the evidence of the namespace `$1` as a text. Two states have the same only if the evidence is the same.
-    #[cfg(feature = "evidence")]
     pub(crate) evidence_state: &'static str,
     /// Selects the records of those passages with the numbers `$1` that are deleted and still found.
     pub(crate) retired: Option<&'static str>,

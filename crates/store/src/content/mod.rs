@@ -6,37 +6,24 @@
 
 mod documents;
 
-#[cfg(feature = "evidence")]
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::Path;
-#[cfg(feature = "evidence")]
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-#[cfg(feature = "evidence")]
 use zerocopy::IntoBytes;
 
 use crate::error::{Result, StoreError};
-#[cfg(feature = "evidence")]
 use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};
 use crate::filter::Filter;
 use crate::graph;
 use crate::graph::TaskUpdates;
-#[cfg(feature = "evidence")]
 use crate::guard::{Filling, Guard};
 use crate::record::{Applied, Calibration, Change, ModelKey, Namespace, NewNamespace, PassageRef, TextHash, Tree};
-#[cfg(feature = "evidence")]
-use crate::report::EvidenceSummary;
-use crate::report::{Count, Coverage, ModelSummary, Summary};
-#[cfg(feature = "evidence")]
-use crate::session::Value;
-use crate::session::{Row, Session, all, bind, first, read, values};
-#[cfg(feature = "evidence")]
+use crate::report::{Count, Coverage, EvidenceSummary, ModelSummary, Part, Problem, Summary};
+use crate::session::{Row, Session, Value, all, bind, first, read, values};
 use crate::sql::{SqlQuery, SqlRows};
-#[cfg(feature = "evidence")]
-use crate::store::EvidenceGraph;
-use crate::store::{Maintenance, Properties};
+use crate::store::{EvidenceGraph, Maintenance, Properties};
 use crate::vectors::MAX_MODEL_BYTES;
 
 pub(crate) use documents::found as found_passages;
@@ -65,7 +52,6 @@ pub(crate) trait Content: Maintenance {
     ) -> Result<T>;
 
     /// Reads evidence of these namespaces alone, or of all if none is named.
-    #[cfg(feature = "evidence")]
     fn read_evidence<T>(
         &self,
         namespaces: &[&str],
@@ -111,7 +97,6 @@ pub(crate) trait Content: Maintenance {
     ) -> Result<Applied>;
 
     /// Runs untrusted statements on evidence.
-    #[cfg(feature = "evidence")]
     fn guard(&self) -> &Arc<Guard>;
 }
 
@@ -384,6 +369,28 @@ async fn counts<E>(session: &dyn Session<E>, select: &str) -> Result<Vec<Count>,
     all(session, select, &[], count).await
 }
 
+/// Problems with their numbers, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(Vec<(Part, &'static str, u64)>);
+
+impl Problems {
+    pub(crate) fn count(&mut self, part: Part, problem: &'static str, more: u64) {
+        match self.0.iter_mut().find(|(_, known, _)| *known == problem) {
+            Some((_, _, count)) => *count += more,
+            None => self.0.push((part, problem, more)),
+        }
+    }
+
+    /// Those that there are, for people. Words can be read again from their passages.
+    pub(crate) fn found(self) -> impl Iterator<Item = Problem> {
+        self.0.into_iter().filter(|(_, _, count)| *count > 0).map(|(part, problem, count)| Problem {
+            part,
+            message: format!("{count} {problem}"),
+            mendable: part == Part::Lexical,
+        })
+    }
+}
+
 /// Problems of the namespace `$1` with the statements that count them.
 const CHECKS: [(&str, &str); 5] = [
     (
@@ -427,20 +434,20 @@ const CHECKS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Counts each problem of a namespace.
-pub(crate) async fn evidence_problems<E>(
+/// Counts each problem of the evidence of a namespace.
+pub(crate) async fn check_evidence<E>(
     session: &dyn Session<E>,
     namespace: &str,
-) -> Result<Vec<(&'static str, u64)>, E> {
-    let mut found = Vec::new();
+    problems: &mut Problems,
+) -> Result<(), E> {
     for (problem, count) in CHECKS {
         let count = count.replace("{attributes_of_document}", session.dialect().attributes_of_document);
-        found.push((problem, first(session, &count, values![namespace], Row::next).await?.unwrap_or_default()));
+        let count = first(session, &count, values![namespace], Row::next).await?.unwrap_or_default();
+        problems.count(Part::Database, problem, count);
     }
-    Ok(found)
+    Ok(())
 }
 
-#[cfg(feature = "evidence")]
 impl<C: Content> EvidenceGraph for C {
     fn apply_evidence(
         &self,
@@ -484,16 +491,18 @@ impl<C: Content> EvidenceGraph for C {
 
     fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
         self.guard().query(namespace, query, cancelled, |filling| {
-            let filling = RefCell::new(filling);
+            let filling = Cell::new(Some(filling));
             self.read_evidence(&[namespace], async |session| {
-                copy_evidence(session, namespace, *filling.borrow_mut()).await
+                let taken = filling.take().expect("it was given back");
+                let copied = copy_evidence(session, namespace, taken).await;
+                filling.set(Some(taken));
+                copied
             })
         })
     }
 }
 
 /// Copies the tables that an untrusted statement names, as far as their copy is not of the state that they have now.
-#[cfg(feature = "evidence")]
 async fn copy_evidence<E: From<StoreError>>(
     session: &dyn Session<E>,
     namespace: &str,

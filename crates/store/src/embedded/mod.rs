@@ -13,7 +13,6 @@ use crate::error::{Result, StoreError};
 use crate::files::has_log;
 use crate::filter::{Filter, Selection};
 use crate::graph::TaskUpdates;
-#[cfg(feature = "evidence")]
 use crate::guard::Guard;
 use crate::lexical::{Lexical, State, guarded};
 use crate::lock::{Hold, WriteLock};
@@ -204,7 +203,6 @@ impl Content for EmbeddedStore {
         self.writing(|database| database.change(changing, evidence))
     }
 
-    #[cfg(feature = "evidence")]
     fn guard(&self) -> &Arc<Guard> {
         &self.database.guard
     }

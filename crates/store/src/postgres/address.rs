@@ -10,8 +10,9 @@ use percent_encoding::percent_decode_str;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
-use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Config, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{Result, StoreError};
@@ -275,13 +276,33 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Prepares encrypted connections. A server's certificate is checked against the authorities in a PEM file, or without one against
+/// The encryption of connections, if they are encrypted.
+#[derive(Clone)]
+pub(crate) struct Tls {
+    rustls: MakeRustlsConnect,
+    is_used: bool,
+}
+
+impl MakeTlsConnect<Socket> for Tls {
+    type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
+    type TlsConnect = <MakeRustlsConnect as MakeTlsConnect<Socket>>::TlsConnect;
+    type Error = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Error;
+
+    fn make_tls_connect(&mut self, host: &str) -> Result<Self::TlsConnect, Self::Error> {
+        // A socket of this machine has no name, and needs none.
+        let host = if self.is_used { host } else { "localhost" };
+        MakeTlsConnect::<Socket>::make_tls_connect(&mut self.rustls, host)
+    }
+}
+
+/// Prepares connections, encrypted ones unless the mode says that there are none. A server's certificate is checked against the authorities in a PEM file, or without one against
 /// those that Mozilla trusts, and has to name the host.
 ///
 /// # Errors
 /// The file cannot be read, or holds no certificate.
-pub(crate) fn connector(authorities: Option<&Path>) -> Result<MakeRustlsConnect> {
-    let roots = match authorities {
+pub(crate) fn connector(mode: SslMode, authorities: Option<&Path>) -> Result<Tls> {
+    let is_used = mode != SslMode::Disable;
+    let roots = match authorities.filter(|_| is_used) {
         Some(file) => read_authorities(file)?,
         None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
     };
@@ -291,7 +312,8 @@ pub(crate) fn connector(authorities: Option<&Path>) -> Result<MakeRustlsConnect>
         // The provider above has these versions.
         Err(_) => unreachable!("the provider supports the default versions"),
     };
-    Ok(MakeRustlsConnect::new(config.with_root_certificates(roots).with_no_client_auth()))
+    let rustls = MakeRustlsConnect::new(config.with_root_certificates(roots).with_no_client_auth());
+    Ok(Tls { rustls, is_used })
 }
 
 fn read_authorities(file: &Path) -> Result<RootCertStore> {
@@ -444,7 +466,9 @@ mod tests {
         let empty = directory.path().join("empty.pem");
         std::fs::write(&empty, "none\n").unwrap();
         for file in [missing, empty] {
-            let Err(error) = connector(Some(&file)) else { panic!("{} has no certificate", file.display()) };
+            let Err(error) = connector(SslMode::Require, Some(&file)) else {
+                panic!("{} has no certificate", file.display())
+            };
             let error = error.to_string();
             assert!(error.starts_with(&*file.to_string_lossy()) && error.contains("sslrootcert"), "{error}");
         }

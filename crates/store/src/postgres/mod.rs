@@ -3,6 +3,18 @@
 //! Every table that grows with the content has the namespace as the first column of its key, and nearly every statement names the
 //! namespaces it concerns, so that the tables can be distributed by namespace.
 //!
+//! | calls | the namespaces that their statements name |
+//! | --- | --- |
+//! | the documents, passages and evidence of one namespace | that one, and the transaction is confined to it (`row_security`) |
+//! | records, attributes, passages, places and vectors by number | those that the caller says they are in; all if it says none |
+//! | the two legs, `select`, coverage | those of the filter that have passages (`select::Scope`), and the transaction is confined to the filter's; all if it names none |
+//! | `find`, origins, newest dates, models, summaries, checks, publishing | all |
+//! | the list of namespaces and the change number | all, by the coordinator's list (`namespace_list`) where nodes hold the tables |
+//! | writing | those of the documents, each of which is locked first (`namespaces`) |
+//! | settings, and the right to write | the tree that the store was opened for |
+//!
+//! The embedded store runs the same calls without the confinement. There, a namespace is a column of documents and evidence alone.
+//!
 //! This file has the store and what it keeps between calls. `connection` bridges from blocking calls to the asynchronous client, to the
 //! `servers` that `address` names; `error` explains what can go wrong on the way. `schema` creates the tables, and `row_security` confines
 //! reading to namespaces a second time. `changes` writes documents, `namespaces` registers their namespaces and has the right to write
@@ -42,7 +54,6 @@ use crate::content::{Changing, Content, KnownNamespaces, Model};
 use crate::error::{Result, StoreError};
 use crate::filter::Filter;
 use crate::graph::TaskUpdates;
-#[cfg(feature = "evidence")]
 use crate::guard::Guard;
 use crate::recent::{Recent, lock};
 use crate::record::{Applied, PassageRef};
@@ -79,7 +90,6 @@ pub struct PostgresStore {
     pub(crate) legs: Legs,
     pub(crate) namespaces: KnownNamespaces,
     pub(crate) listening: Listening,
-    #[cfg(feature = "evidence")]
     pub(crate) guard: Arc<Guard>,
 }
 
@@ -97,7 +107,6 @@ impl PostgresStore {
         let instance = connections.ask(read)?;
         let is_distributed = connections.ask(async |connection| servers::are_distributed(connection).await)?;
         Ok(PostgresStore {
-            #[cfg(feature = "evidence")]
             guard: Arc::new(Guard::new(connections.address().as_ref())),
             connections,
             namespace: namespace.to_owned(),
@@ -141,7 +150,6 @@ impl Content for PostgresStore {
         self.connections.read_of(namespaces, async |transaction| work(&self.connections.content(transaction)).await)
     }
 
-    #[cfg(feature = "evidence")]
     fn read_evidence<T>(
         &self,
         namespaces: &[&str],
@@ -196,7 +204,6 @@ impl Content for PostgresStore {
         self.change_documents(changing, evidence)
     }
 
-    #[cfg(feature = "evidence")]
     fn guard(&self) -> &Arc<Guard> {
         &self.guard
     }

@@ -70,16 +70,13 @@ pub(crate) const DIALECT: Dialect = Dialect {
     text: "p.text",
     embedded_text: "coalesce(p.embedded_text, p.before_text || p.text)",
     text_hash: "p.text_hash",
-    #[cfg(feature = "evidence")]
     passage_of_document: "p.namespace = d.namespace AND p.document = d.document",
     vector_of_passage: "v.namespace = p.namespace AND v.text_hash = p.text_hash",
-    #[cfg(feature = "evidence")]
     vector: ("vector_send(v.embedding)", |stored| {
         let Vector(values) = Vector::from_sql(&Type::BYTEA, stored).map_err(|error| error.to_string())?;
         Ok(values)
     }),
     // Each change of evidence changes one of these numbers.
-    #[cfg(feature = "evidence")]
     evidence_state: "SELECT concat_ws(' ', number, change_number, evidence_number, changed_ms) FROM namespaces WHERE namespace = $1",
     retired: None,
     most_dimensions: (16_000, " in PostgreSQL"),

@@ -192,14 +192,7 @@ impl<'c> Batch<'c> {
         for (ordinal, passage) in document.passages.iter().enumerate() {
             let hash = TextHash::of(&passage.embedded_text);
             let text = self.put_text(hash, &passage.embedded_text)?;
-            let name = names.next(&Identity {
-                language: passage.language.as_deref().or(document.language.as_deref()),
-                kind: &passage.kind,
-                symbol: passage.symbol.as_deref(),
-                signature: passage.signature.as_deref(),
-                heading: passage.heading.as_deref(),
-                text: hash,
-            });
+            let name = names.next(&Identity::new(passage, document.language.as_deref(), hash));
             let shared = passage.embedded_text.ends_with(&passage.text);
             let language = passage.language.as_ref().filter(|language| Some(*language) != document.language.as_ref());
             let seq = self.next_seq();

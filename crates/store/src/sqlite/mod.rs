@@ -52,7 +52,6 @@ pub(crate) struct Database {
     pub(crate) embedded_up_to: Mutex<HashMap<i32, i64>>,
     /// The order in which the texts without a vector are to be embedded, by model.
     pub(crate) embedding_orders: Mutex<HashMap<i32, VecDeque<i64>>>,
-    #[cfg(feature = "evidence")]
     pub(crate) guard: std::sync::Arc<crate::guard::Guard>,
 }
 
@@ -111,7 +110,6 @@ impl Database {
             path: path.to_owned(),
             instance,
             file: file.ok_or_else(|| StoreError::replaced(path))?,
-            #[cfg(feature = "evidence")]
             guard: std::sync::Arc::new(crate::guard::Guard::new(path)),
             frozen: Mutex::new(frozen),
             readers: Mutex::default(),

@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row};
 
 use super::texts::{content, own_text};
 use super::{Database, TransactionError};
+use crate::connection;
 use crate::connection::{all, count, execute, one, unsigned};
 use crate::content::Model;
 use crate::error::Result;
@@ -55,13 +56,10 @@ pub(crate) fn passages_since(
     seq: u64,
     mut each: impl FnMut(LexicalRow<'_>) -> Result<(), TransactionError>,
 ) -> Result<(), TransactionError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT p.passage, p.document, p.prose, d.path, d.title, p.symbol, p.heading, \
+    let select = "SELECT p.passage, p.document, p.prose, d.path, d.title, p.symbol, p.heading, \
          t.text, p.text_bytes, p.own_text, (SELECT n.number FROM namespaces n WHERE n.namespace = d.namespace), p.context \
-         FROM passages p JOIN documents d ON d.document = p.document JOIN texts t ON t.id = p.text_id WHERE p.passage > ?1 ORDER BY p.passage",
-    )?;
-    let mut rows = statement.query([seq as i64])?;
-    while let Some(row) = rows.next()? {
+         FROM passages p JOIN documents d ON d.document = p.document JOIN texts t ON t.id = p.text_id WHERE p.passage > ?1 ORDER BY p.passage";
+    connection::each(connection, select, [seq as i64], |row| {
         let optional = |index: usize| -> rusqlite::Result<Option<&str>> { Ok(row.get_ref(index)?.as_str_or_null()?) };
         let embedded = content(row, 7)?;
         let text = own_text(&embedded, row.get(8)?, optional(9)?);
@@ -76,9 +74,8 @@ pub(crate) fn passages_since(
             heading: optional(6)?,
             context: optional(11)?,
             text,
-        })?;
-    }
-    Ok(())
+        })
+    })
 }
 
 /// Passes the vectors that a model's vector file lacks to `each`: first those of passages inserted after the change number,
@@ -102,13 +99,11 @@ pub(crate) fn vectors_since(
     ];
     let mut vector = Vec::new();
     for query in &queries {
-        let mut statement = connection.prepare_cached(query)?;
-        let mut rows = statement.query([i64::from(model.number), seq as i64])?;
-        while let Some(row) = rows.next()? {
+        connection::each(connection, query, [i64::from(model.number), seq as i64], |row| {
             decode_vector(row.get_ref(2)?.as_blob()?, &mut vector);
             let owner = Owner { document: row.get(1)?, namespace: row.get(3)? };
-            each(unsigned(row, 0)?, owner, &vector)?;
-        }
+            each(unsigned(row, 0)?, owner, &vector)
+        })?;
     }
     Ok(())
 }

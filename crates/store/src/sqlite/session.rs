@@ -85,13 +85,10 @@ pub(crate) const DIALECT: Dialect = Dialect {
     text: "own_text(t.text, p.text_bytes, p.own_text)",
     embedded_text: "plain(t.text)",
     text_hash: "t.hash",
-    #[cfg(feature = "evidence")]
     passage_of_document: "p.document = d.document",
     vector_of_passage: "v.text_id = p.text_id",
-    #[cfg(feature = "evidence")]
     vector: ("v.vector", |stored| Ok(decoded_vector(stored).collect())),
     // One for all namespaces.
-    #[cfg(feature = "evidence")]
     evidence_state: "SELECT group_concat(value, ' ' ORDER BY key) FROM meta \
          WHERE key IN ('seq', 'properties', 'last_change_ms') AND $1 IS NOT NULL",
     retired: Some("SELECT record FROM retired WHERE passage IN (SELECT value FROM json_each($1))"),

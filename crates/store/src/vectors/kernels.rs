@@ -183,11 +183,12 @@ mod x86 {
     pub(super) fn table_sums(codes: &[u8], table: &[u8], sums: &mut [i32; GROUP]) {
         super::table_sums(codes, table, sums, |entries, places| {
             // SAFETY: registers are arrays of bytes, for which every value is valid.
-            let (entries, places) = unsafe { (transmute(entries), transmute::<[u8; GROUP], [__m256i; 2]>(places)) };
+            let (entries, places) =
+                unsafe { (transmute::<[u8; 16], __m128i>(entries), transmute::<[u8; GROUP], [__m256i; 2]>(places)) };
             let entries = _mm256_broadcastsi128_si256(entries);
             let found = places.map(|places| _mm256_shuffle_epi8(entries, places));
             // SAFETY: as above.
-            unsafe { transmute(found) }
+            unsafe { transmute::<[__m256i; 2], [u8; GROUP]>(found) }
         });
     }
 
@@ -210,8 +211,9 @@ mod arm {
         super::table_sums(codes, table, sums, |entries, places| {
             // SAFETY: registers are arrays of bytes, for which every value is valid, and the processor has NEON.
             unsafe {
-                let (entries, places) = (transmute(entries), transmute::<[u8; GROUP], [uint8x16_t; 4]>(places));
-                transmute(places.map(|places| vqtbl1q_u8(entries, places)))
+                let entries = transmute::<[u8; 16], uint8x16_t>(entries);
+                let places = transmute::<[u8; GROUP], [uint8x16_t; 4]>(places);
+                transmute::<[uint8x16_t; 4], [u8; GROUP]>(places.map(|places| vqtbl1q_u8(entries, places)))
             }
         });
     }

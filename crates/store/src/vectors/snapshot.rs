@@ -33,7 +33,6 @@ pub enum Opened {
 /// A vector file, mapped read-only. It stays readable when a newer one takes its name.
 #[derive(Debug)]
 pub struct Snapshot {
-    path: PathBuf,
     map: Mmap,
     header: Header,
     layout: Layout,
@@ -74,7 +73,7 @@ impl Snapshot {
                 found.model, found.dimension, identity.model, identity.dimension
             )));
         }
-        Ok(Opened::Ready(Arc::new(Self { path: path.to_path_buf(), map, header, layout })))
+        Ok(Opened::Ready(Arc::new(Self { map, header, layout })))
     }
 
     /// The number of passages.
@@ -99,18 +98,6 @@ impl Snapshot {
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.header.identity
-    }
-
-    /// Returns the path of the file.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns the file's size in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.map.len()
     }
 
     /// Returns the passages, ascending.
@@ -295,18 +282,6 @@ impl SnapshotWriter {
         self.namespaces.push(owner.namespace);
         self.scales.push(scale);
         Ok(())
-    }
-
-    /// Returns the number of passages so far.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.passages.len()
-    }
-
-    /// Returns `true` if it has no passage yet.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.passages.is_empty()
     }
 
     /// Writes the rest, waits for the disk, and puts the file in place.

@@ -327,16 +327,8 @@ fn passage_rows<'a>(
     let (title, of_document) = (content.title.as_deref(), content.language.as_deref());
     content.passages.iter().enumerate().map(move |(ordinal, passage)| {
         let text_hash = keys.get(ordinal).map_or_else(|| TextHash::of(&passage.embedded_text), |key| key.text_hash);
-        let language = passage.language.as_deref();
-        let name = names.next(&Identity {
-            language: language.or(of_document),
-            kind: &passage.kind,
-            symbol: passage.symbol.as_deref(),
-            signature: passage.signature.as_deref(),
-            heading: passage.heading.as_deref(),
-            text: text_hash,
-        });
-        let language = language.filter(|own| Some(*own) != of_document);
+        let name = names.next(&Identity::new(passage, of_document, text_hash));
+        let language = passage.language.as_deref().filter(|own| Some(*own) != of_document);
         let ordinal = ordinal as i32;
         (PassageRow { document, path, title, ordinal, language, text_hash, content: passage }, name)
     })

@@ -253,11 +253,11 @@ async fn embedded<'s>(
     );
     statement.bind(&model.number, Type::INT4).push(" AND ");
     restrict(&mut statement);
-    Ok(statement.query(transaction).await?.first().map_or(0, |row| row.get::<_, i64>(0)) as u64)
+    statement.count(transaction).await
 }
 
 /// Passages looked at in one step.
-const STEP: u32 = 4_096;
+const STEP: usize = 4_096;
 
 impl Legs {
     /// Texts of selected passages without a vector, each once.
@@ -317,7 +317,7 @@ struct Step {
 async fn step(transaction: &Transaction<'_>, model: i32, namespace: &str, after: i64) -> Result<Step, Failure> {
     let mut statement = Statement::new("SELECT passage, text_hash FROM passages WHERE namespace = ");
     statement.bind(&namespace, Type::TEXT).push(" AND passage > ").bind(&after, Type::INT8);
-    statement.push(" ORDER BY passage LIMIT ").push_number(STEP);
+    statement.push(" ORDER BY passage").limit(STEP);
     let passages: Vec<(i64, Vec<u8>)> =
         statement.query(transaction).await?.iter().map(|row| (row.get(0), row.get(1))).collect();
     let hashes: Vec<&[u8]> = passages.iter().map(|(_, hash)| hash.as_slice()).collect();
@@ -358,8 +358,7 @@ async fn from_start(
     );
     statement.bind(&model, Type::INT4).push(") AND ");
     selection.among(&mut statement, STORED);
-    statement.push(" GROUP BY q.text_hash ORDER BY passage LIMIT ");
-    statement.push_number(u32::try_from(limit).unwrap_or(i32::MAX as u32));
+    statement.push(" GROUP BY q.text_hash ORDER BY passage").limit(limit);
     statement.push(
         ") AS f JOIN passages t ON t.passage = f.passage \
          JOIN documents d ON d.namespace = t.namespace AND d.document = t.document WHERE t.namespace = ANY(",

@@ -1,0 +1,30 @@
+//! Enumerations whose values have names in JSON, SQL and other texts.
+
+/// Gives the values of an enumeration their names.
+macro_rules! names {
+    ($type:ident { $($value:ident = $name:literal),+ $(,)? }) => {
+        impl $type {
+            /// All values.
+            pub const ALL: [$type; [$($name),+].len()] = [$($type::$value),+];
+
+            /// Returns the name in texts, such as JSON and SQL.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $($type::$value => $name,)+
+                }
+            }
+
+            /// Returns the value with this name.
+            pub fn named(name: &str) -> Option<$type> {
+                $type::ALL.into_iter().find(|value| value.as_str() == name)
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(self.as_str())
+            }
+        }
+    };
+}
+pub(crate) use names;
