@@ -1,4 +1,4 @@
-//! Enumerations whose values have names in JSON, SQL and other texts.
+//! Enumerations whose values have names in JSON, SQL and other texts, and in columns.
 
 /// Gives the values of an enumeration their names.
 macro_rules! names {
@@ -23,6 +23,19 @@ macro_rules! names {
         impl std::fmt::Display for $type {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 formatter.write_str(self.as_str())
+            }
+        }
+
+        impl $crate::session::FromValue for $type {
+            fn from_value(value: $crate::session::Value) -> Result<$type, String> {
+                let name = String::from_value(value)?;
+                $type::named(&name).ok_or_else(|| format!("{name:?} is no {}", stringify!($type)))
+            }
+        }
+
+        impl From<&$type> for $crate::session::Value {
+            fn from(value: &$type) -> $crate::session::Value {
+                value.as_str().into()
             }
         }
     };

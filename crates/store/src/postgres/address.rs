@@ -182,14 +182,6 @@ const LONGEST_FILE: u64 = 1 << 20;
 /// The port of a server that names none.
 const PORT: u16 = 5432;
 
-/// What a line of the file is for.
-struct Wanted<'w> {
-    host: &'w str,
-    port: String,
-    database: &'w str,
-    user: &'w str,
-}
-
 /// Finds the password for an address that has none. `servers` are its hosts and their ports.
 ///
 /// The password of a server, where the address has none: from the environment or the user's password file, as `libpq` finds it
@@ -218,7 +210,7 @@ fn in_file(file: &str, config: &Config, mut servers: impl Iterator<Item = (Strin
         // `libpq` looks for a socket under the name of the machine itself.
         let host = if host.starts_with('/') { "localhost" } else { host.as_str() };
         let port = port.unwrap_or(PORT).to_string();
-        password(file, &Wanted { host, port, database: config.get_dbname().unwrap_or(user), user })
+        password(file, [host, &port, config.get_dbname().unwrap_or(user), user])
     })
 }
 
@@ -245,19 +237,12 @@ fn is_open_to_others(_: &std::fs::Metadata) -> bool {
     false
 }
 
-/// The password in the first line that fits: `host:port:database:user:password`, where `*` fits everything.
-fn password(file: &str, wanted: &Wanted<'_>) -> Option<String> {
+/// The password in the first line that fits these: `host:port:database:user:password`, where `*` fits everything.
+fn password(file: &str, wanted: [&str; 4]) -> Option<String> {
     let lines = file.lines().filter(|line| !line.starts_with('#'));
-    lines.map(fields).find_map(|fields| match fields.as_slice() {
-        [host, port, database, user, password] => {
-            let fits = |field: &str, value: &str| field == "*" || field == value;
-            let all = fits(host, wanted.host)
-                && fits(port, &wanted.port)
-                && fits(database, wanted.database)
-                && fits(user, wanted.user);
-            all.then(|| password.clone())
-        }
-        _ => None,
+    lines.map(fields).find_map(|fields| {
+        let (password, fields) = fields.split_last().filter(|(_, fields)| fields.len() == wanted.len())?;
+        fields.iter().zip(wanted).all(|(field, value)| field == "*" || field == value).then(|| password.clone())
     })
 }
 
@@ -435,12 +420,11 @@ mod tests {
     #[test]
     fn the_first_line_that_fits_has_the_password() {
         let file = "# ours\ndb.example:5432:tamis:ada:one\n*:5433:*:ada:t\\:w\\\\o\n*:*:*:*:three\nbroken\n";
-        let found =
-            |host, port: &str, user| password(file, &Wanted { host, port: port.to_owned(), database: "tamis", user });
+        let found = |host, port: &str, user| password(file, [host, port, "tamis", user]);
         assert_eq!(found("db.example", "5432", "ada").as_deref(), Some("one"));
         assert_eq!(found("other", "5433", "ada").as_deref(), Some("t:w\\o"));
         assert_eq!(found("other", "1", "eve").as_deref(), Some("three"));
-        assert_eq!(password("a:1:b:c:d:e\n", &Wanted { host: "a", port: "1".into(), database: "b", user: "c" }), None);
+        assert_eq!(password("a:1:b:c:d:e\n", ["a", "1", "b", "c"]), None);
     }
 
     #[test]
