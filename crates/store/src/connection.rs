@@ -11,7 +11,6 @@ use crate::error::{Result, StoreError};
 /// Opens a database by path or URI. Every connection of the crate is opened here.
 pub(crate) fn open(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // SQLite takes an allocator only before its first connection.
-    #[cfg(feature = "evidence")]
     crate::counting_allocator::install();
     if flags.contains(OpenFlags::SQLITE_OPEN_CREATE) {
         // SQLite makes files that the group cannot write, whatever the user's mask says, and gives a log the mode of its database.
@@ -162,6 +161,21 @@ pub(crate) fn all<T, C: FromIterator<T>>(
     read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<C> {
     connection.prepare_cached(sql)?.query_map(values, read)?.collect()
+}
+
+/// Passes the rows of a statement on, which is kept prepared.
+pub(crate) fn each<E: From<rusqlite::Error>>(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(values)?;
+    while let Some(row) = rows.next()? {
+        read(row)?;
+    }
+    Ok(())
 }
 
 /// Returns the first row of a statement, which is kept prepared; `None` without rows.

@@ -3,8 +3,6 @@
 //! SQLite's own limit is for the whole process and would stop a writer beside a greedy reader. So this allocator counts the
 //! memory of threads that run untrusted statements, and refuses a thread that exceeds its share. SQLite handles a refusal:
 //! the statement fails and nothing else does. Sorters, tables in memory, JSON arrays and the parser are all counted.
-//!
-//! It belongs to the feature `evidence`. Without it SQLite keeps its own allocator.
 
 use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};

@@ -8,6 +8,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::names::names;
+
 /// The collection of the documents of fragments and claims.
 pub const EVIDENCE_COLLECTION: &str = "evidence";
 
@@ -274,47 +276,16 @@ impl Claim {
     }
 }
 
-impl NodeType {
-    /// All values.
-    pub const ALL: [NodeType; 4] = [NodeType::Fragment, NodeType::Claim, NodeType::Page, NodeType::Work];
-
-    /// Returns the name in JSON and SQL.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            NodeType::Fragment => "fragment",
-            NodeType::Claim => "claim",
-            NodeType::Page => "page",
-            NodeType::Work => "work",
-        }
-    }
-
-    /// Returns the value with this name.
-    pub fn named(name: &str) -> Option<NodeType> {
-        NodeType::ALL.into_iter().find(|node| node.as_str() == name)
-    }
-}
+names!(NodeType { Fragment = "fragment", Claim = "claim", Page = "page", Work = "work" });
+names!(Relation {
+    Origin = "origin",
+    Supports = "supports",
+    Refutes = "refutes",
+    Neutral = "neutral",
+    Cites = "cites",
+});
 
 impl Relation {
-    /// All values.
-    pub const ALL: [Relation; 5] =
-        [Relation::Origin, Relation::Supports, Relation::Refutes, Relation::Neutral, Relation::Cites];
-
-    /// Returns the name in JSON and SQL.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Relation::Origin => "origin",
-            Relation::Supports => "supports",
-            Relation::Refutes => "refutes",
-            Relation::Neutral => "neutral",
-            Relation::Cites => "cites",
-        }
-    }
-
-    /// Returns the value with this name.
-    pub fn named(name: &str) -> Option<Relation> {
-        Relation::ALL.into_iter().find(|relation| relation.as_str() == name)
-    }
-
     /// Returns `true` if it can connect these types: `cites` connects pages and works, all others lead from a fragment
     /// to a claim.
     pub fn leads(self, source: NodeType, target: NodeType) -> bool {
@@ -328,18 +299,6 @@ impl Relation {
     /// Returns `true` for a fragment's stance on a claim, of which there is at most one.
     pub fn is_stance(self) -> bool {
         matches!(self, Relation::Supports | Relation::Refutes | Relation::Neutral)
-    }
-}
-
-impl fmt::Display for NodeType {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
-impl fmt::Display for Relation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

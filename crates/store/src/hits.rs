@@ -115,6 +115,4 @@ pub struct Background {
     pub mean: f32,
     /// Their standard deviation.
     pub deviation: f32,
-    /// Quantiles as (share of passages below, similarity), ascending.
-    pub quantiles: Vec<(f32, f32)>,
 }

@@ -51,7 +51,6 @@
 mod cache;
 mod connection;
 mod content;
-#[cfg(feature = "evidence")]
 mod counting_allocator;
 mod embedded;
 mod error;
@@ -59,11 +58,11 @@ mod evidence;
 mod files;
 mod filter;
 mod graph;
-#[cfg(feature = "evidence")]
 mod guard;
 mod hits;
 mod lexical;
 mod lock;
+mod names;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod recent;
@@ -71,7 +70,6 @@ mod record;
 mod report;
 mod semantic;
 mod session;
-#[cfg(feature = "evidence")]
 mod sql;
 mod sqlite;
 mod store;
@@ -106,16 +104,13 @@ pub use record::{
 pub use report::{
     Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,
 };
-#[cfg(feature = "evidence")]
 pub use sql::{
     LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SQL_TABLES, SqlColumn, SqlQuery, SqlRows,
     SqlTable, SqlValue,
 };
-#[cfg(feature = "evidence")]
-pub use store::EvidenceGraph;
 pub use store::{
-    Changes, CoreStore, Documents, LexicalLeg, Maintenance, Properties, Serving, SharedSession, SharedSessions, Store,
-    Usage, UsageLog, VectorLeg, Writing,
+    Changes, Documents, EvidenceGraph, LexicalLeg, Maintenance, Properties, Serving, SharedSession, SharedSessions,
+    Store, Usage, UsageLog, VectorLeg, Writing,
 };
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
@@ -126,10 +121,8 @@ pub use usage_record::{
 
 /// The traits of a store, for calling their methods on a concrete store.
 pub mod prelude {
-    #[cfg(feature = "evidence")]
-    pub use crate::EvidenceGraph as _;
     pub use crate::{
-        Changes as _, Documents as _, LexicalLeg as _, Maintenance as _, Properties as _, Serving as _, Usage as _,
-        UsageLog as _, VectorLeg as _,
+        Changes as _, Documents as _, EvidenceGraph as _, LexicalLeg as _, Maintenance as _, Properties as _,
+        Serving as _, Usage as _, UsageLog as _, VectorLeg as _,
     };
 }

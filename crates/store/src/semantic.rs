@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use crate::content::Model;
 use crate::error::{Result, StoreError};
@@ -15,7 +15,9 @@ use crate::filter::Selection;
 use crate::recent::{Recent, lock};
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, TransactionError, replay};
-use crate::vectors::{Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorError, VectorIndex, file_name};
+use crate::vectors::{
+    Effort, Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorError, VectorIndex, file_name,
+};
 
 /// Passages between two reports of progress.
 const STEP: u64 = 1_000;
@@ -66,6 +68,10 @@ impl Live {
     }
 }
 
+fn reading(live: &RwLock<Live>) -> RwLockReadGuard<'_, Live> {
+    live.read().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The change numbers that the vector files hold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Published {
@@ -101,13 +107,9 @@ impl Semantic {
         count: usize,
     ) -> Result<Nearest> {
         let live = self.current(database, model)?;
-        let live = live.read().unwrap_or_else(PoisonError::into_inner);
+        let live = reading(&live);
         let failed = |error| StoreError::vectors(&self.file(model), &model.name, error);
-        let found = match live.rows(selection) {
-            Some(rows) => live.index.nearest_among(vector, &rows, count),
-            None => live.index.nearest(vector, None, count),
-        };
-        found.map_err(failed)
+        live.index.nearest(vector, live.rows(selection).as_deref(), count, &Effort::default()).map_err(failed)
     }
 
     /// The number of passages with a vector of a model, if the index knows it or can soon know it; `None` if counting in the
@@ -115,7 +117,7 @@ impl Semantic {
     pub(crate) fn embedded(&self, database: &Database, model: &Model) -> Result<Option<u64>> {
         let known = lock(&self.open).get(&model.name).cloned();
         let from = match &known {
-            Some(live) => live.read().unwrap_or_else(PoisonError::into_inner).index.seq(),
+            Some(live) => reading(live).index.seq(),
             None if !self.file(model).exists() => return Ok(None),
             None => {
                 let loaded = self.load(model)?;
@@ -128,14 +130,14 @@ impl Semantic {
             return Ok(None);
         }
         let live = self.current(database, model)?;
-        let live = live.read().unwrap_or_else(PoisonError::into_inner);
+        let live = reading(&live);
         Ok(Some(live.index.len() as u64))
     }
 
     /// The passages in a model's index once it is level with the database, ascending.
     pub(crate) fn passages(&self, database: &Database, model: &Model) -> Result<Vec<u64>> {
         let live = self.current(database, model)?;
-        let live = live.read().unwrap_or_else(PoisonError::into_inner);
+        let live = reading(&live);
         let mut passages: Vec<u64> = live.index.passages().collect();
         passages.sort_unstable();
         Ok(passages)
@@ -164,7 +166,7 @@ impl Semantic {
             }
             let live = self.current(database, model)?;
             let write = {
-                let live = live.read().unwrap_or_else(PoisonError::into_inner);
+                let live = reading(&live);
                 live.stamp.is_none() || live.index.wants_rewrite()
             };
             if write {
@@ -218,7 +220,7 @@ impl Semantic {
             }
         };
         let seq = database.seq()?;
-        if live.read().unwrap_or_else(PoisonError::into_inner).index.seq() != seq {
+        if reading(&live).index.seq() != seq {
             let mut live = live.write().unwrap_or_else(PoisonError::into_inner);
             if live.index.seq() != seq {
                 self.catch_up(database, model, &mut live)?;
@@ -281,7 +283,7 @@ impl Semantic {
         rebuild: bool,
         progress: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<()> {
-        let live = live.read().unwrap_or_else(PoisonError::into_inner);
+        let live = reading(live);
         // Damage since the file was opened would be copied, with a checksum that fits it.
         let damaged = || live.index.snapshot().is_some_and(|snapshot| snapshot.verify().is_err());
         if rebuild || damaged() {

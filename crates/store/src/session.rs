@@ -46,8 +46,13 @@ pub(crate) type Answer<'s, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + '
 
 /// A connection, within a transaction where one was asked for.
 pub(crate) trait Session<E> {
-    /// Runs a statement and passes its rows on.
-    fn each<'s>(&'s self, statement: &'s str, values: &'s [Value], read: &'s mut dyn FnMut(Row)) -> Answer<'s, (), E>;
+    /// Runs a statement and passes its rows on as they come, until `read` returns false.
+    fn each<'s>(
+        &'s self,
+        statement: &'s str,
+        values: &'s [Value],
+        read: &'s mut dyn FnMut(Row) -> bool,
+    ) -> Answer<'s, (), E>;
 
     /// Runs a statement and returns the number of rows that it changed.
     fn execute<'s>(&'s self, statement: &'s str, values: &'s [Value]) -> Answer<'s, u64, E>;
@@ -67,6 +72,9 @@ pub(crate) trait Session<E> {
     fn damaged(&self, reason: String) -> E;
 }
 
+/// Reads a vector as it is stored.
+pub(crate) type ReadVector = fn(&[u8]) -> Result<Vec<f32>, String>;
+
 /// How a database keeps what both have, as SQL.
 #[derive(Debug)]
 pub(crate) struct Dialect {
@@ -85,13 +93,13 @@ pub(crate) struct Dialect {
     pub(crate) embedded_text: &'static str,
     pub(crate) text_hash: &'static str,
     /// The condition that a passage `p` is of a document `d`.
-    #[cfg(feature = "evidence")]
     pub(crate) passage_of_document: &'static str,
     /// The condition that a vector `v` is of a passage `p`.
     pub(crate) vector_of_passage: &'static str,
-    /// A vector `v` as statements on evidence read it.
-    #[cfg(feature = "evidence")]
-    pub(crate) vector: &'static str,
+    /// A vector `v` as it is stored, and how it becomes little-endian floats.
+    pub(crate) vector: (&'static str, ReadVector),
+    /// Selects the state of the evidence of the namespace `$1` as a text. Two states have the same only if the evidence is the same.
+    pub(crate) evidence_state: &'static str,
     /// Selects the records of those passages with the numbers `$1` that are deleted and still found.
     pub(crate) retired: Option<&'static str>,
     /// Most dimensions of a vector, and where.
@@ -129,17 +137,16 @@ pub(crate) async fn all<T, E>(
     values: &[Value],
     read: impl Fn(&mut Row) -> Result<T, String>,
 ) -> Result<Vec<T>, E> {
-    let mut found = Ok(Vec::new());
+    let (mut found, mut failed) = (Vec::new(), None);
     let mut add = |mut row: Row| {
-        if let Ok(rows) = &mut found {
-            match read(&mut row) {
-                Ok(row) => rows.push(row),
-                Err(reason) => found = Err(reason),
-            }
+        match read(&mut row) {
+            Ok(row) => found.push(row),
+            Err(reason) => failed = Some(reason),
         }
+        failed.is_none()
     };
     session.each(statement, values, &mut add).await?;
-    found.map_err(|reason| session.damaged(reason))
+    failed.map_or(Ok(found), |reason| Err(session.damaged(reason)))
 }
 
 /// Runs a statement and reads its first row.
@@ -172,6 +179,15 @@ pub(crate) struct Row(std::vec::IntoIter<Value>);
 impl From<Vec<Value>> for Row {
     fn from(values: Vec<Value>) -> Row {
         Row(values.into_iter())
+    }
+}
+
+impl IntoIterator for Row {
+    type Item = Value;
+    type IntoIter = std::vec::IntoIter<Value>;
+
+    fn into_iter(self) -> std::vec::IntoIter<Value> {
+        self.0
     }
 }
 

@@ -102,7 +102,7 @@ impl SqlTable {
 
     /// The same of all tables. Embeddings are the vectors of the documents of claims and fragments.
     pub(crate) fn rows(&self, dialect: &Dialect) -> String {
-        let Dialect { vector, passage_of_document, vector_of_passage, .. } = dialect;
+        let Dialect { vector: (vector, _), passage_of_document, vector_of_passage, .. } = dialect;
         let vectors = |kind: &str| {
             format!(
                 "SELECT '{kind}', e.id, m.name, {vector}, CAST(m.dimension AS bigint) FROM evidence_{kind}s e \

@@ -9,7 +9,7 @@
 //! | [`Documents`] | reading documents, passages and namespaces |
 //! | [`Changes`] | indexing and importing |
 //! | [`LexicalLeg`], [`VectorLeg`] | searching |
-//! | [`EvidenceGraph`] | claims, and the fragments that support or refute them (feature `evidence`) |
+//! | [`EvidenceGraph`] | claims, and the fragments that support or refute them |
 //! | [`Properties`] | settings of the index and calibrated thresholds |
 //! | [`Maintenance`] | publishing, checking, pruning |
 //! | [`Usage`], [`UsageLog`] | recorded searches and feedback |
@@ -18,7 +18,6 @@
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-#[cfg(feature = "evidence")]
 use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};
 use crate::filter::Filter;
 use crate::hits::{LexicalHits, LexicalQuery, LexicalScore, NearWord, Nearest};
@@ -26,42 +25,34 @@ use crate::record::{
     Applied, Attribute, Calibration, Change, DocumentId, DocumentState, ModelKey, Namespace, NewNamespace, PassageId,
     PassageRef, Place, StoredPassage, TextHash, TextToEmbed, Tree, WholeDocument,
 };
-#[cfg(feature = "evidence")]
-use crate::report::EvidenceSummary;
-use crate::report::{Coverage, Findings, Origin, Progress, Pruned, Summary};
-#[cfg(feature = "evidence")]
+use crate::report::{Coverage, EvidenceSummary, Findings, Origin, Progress, Pruned, Summary};
 use crate::sql::{SqlQuery, SqlRows};
 use crate::usage_record::{
     JudgedSearch, Judgement, LoggedSearch, OpenedCount, Opening, Purged, QueryQuality, RecordedSearch, SearchSummary,
 };
 
-/// The traits that every build of a store has.
-pub trait CoreStore: Documents + Changes + LexicalLeg + VectorLeg + Properties + Maintenance + Usage + Serving {}
-
-impl<S> CoreStore for S where
-    S: Documents + Changes + LexicalLeg + VectorLeg + Properties + Maintenance + Usage + Serving + ?Sized
+/// A whole store. Any type that implements the traits above is one.
+///
+/// A `dyn Store` offers the methods of all of them without an import. For a concrete store, import
+/// [`prelude`](crate::prelude).
+pub trait Store:
+    Documents + Changes + LexicalLeg + VectorLeg + EvidenceGraph + Properties + Maintenance + Usage + Serving
 {
 }
 
-/// A whole store. Any type that implements the traits above is one.
-///
-/// A `dyn Store` offers the methods of all of them without an import. For a concrete store, import
-/// [`prelude`](crate::prelude).
-#[cfg(feature = "evidence")]
-pub trait Store: CoreStore + EvidenceGraph {}
-
-#[cfg(feature = "evidence")]
-impl<S: CoreStore + EvidenceGraph + ?Sized> Store for S {}
-
-/// A whole store. Any type that implements the traits above is one.
-///
-/// A `dyn Store` offers the methods of all of them without an import. For a concrete store, import
-/// [`prelude`](crate::prelude).
-#[cfg(not(feature = "evidence"))]
-pub trait Store: CoreStore {}
-
-#[cfg(not(feature = "evidence"))]
-impl<S: CoreStore + ?Sized> Store for S {}
+impl<S> Store for S where
+    S: Documents
+        + Changes
+        + LexicalLeg
+        + VectorLeg
+        + EvidenceGraph
+        + Properties
+        + Maintenance
+        + Usage
+        + Serving
+        + ?Sized
+{
+}
 
 /// Reads documents, passages and namespaces.
 pub trait Documents: Send + Sync {
@@ -470,7 +461,6 @@ pub trait SharedSessions: Send + Sync {
 }
 
 /// Stores the evidence graph and answers SQL on it.
-#[cfg(feature = "evidence")]
 pub trait EvidenceGraph: Send + Sync {
     /// Puts records into a namespace, each replacing the one with the same key, and applies document changes with them, in
     /// one transaction.

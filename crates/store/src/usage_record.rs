@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::names::names;
+
 /// The number of unjudged searches that are kept.
 pub const RETAINED: usize = 10_000;
 
@@ -318,20 +320,7 @@ pub enum ScoringKind {
     Evidence,
 }
 
-impl ScoringKind {
-    const ALL: [ScoringKind; 4] =
-        [ScoringKind::Search, ScoringKind::Memories, ScoringKind::Issues, ScoringKind::Evidence];
-
-    /// Returns the name in the text form.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ScoringKind::Search => "search",
-            ScoringKind::Memories => "memories",
-            ScoringKind::Issues => "issues",
-            ScoringKind::Evidence => "evidence",
-        }
-    }
-}
+names!(ScoringKind { Search = "search", Memories = "memories", Issues = "issues", Evidence = "evidence" });
 
 /// Everything that determines the meaning of a score, apart from the model and the legs. Scores of two searches are
 /// comparable when their keys are equal.
@@ -380,13 +369,6 @@ impl ScoringKey {
         self.with(ENTRIES, "best")
     }
 
-    /// The key of the same search if its cut read one value for each passage.
-    #[must_use]
-    pub fn counting_passages(mut self) -> ScoringKey {
-        self.settings.remove(ENTRIES);
-        self
-    }
-
     /// Returns true if the cut read one value for each entry.
     pub fn counts_entries(&self) -> bool {
         self.settings.contains_key(ENTRIES)
@@ -414,7 +396,7 @@ impl FromStr for ScoringKey {
         let parse = || {
             let mut parts = text.split("; ");
             let name = parts.next()?;
-            let kind = ScoringKind::ALL.into_iter().find(|kind| kind.as_str() == name)?;
+            let kind = ScoringKind::named(name)?;
             let mut key = ScoringKey::new(kind, unescaped(parts.next()?.strip_prefix("fusion=")?));
             for part in parts {
                 let (name, value) = part.split_once('=')?;

@@ -183,7 +183,7 @@ fn list(arguments: &JobsListArguments, global: &Global, output: &Output) -> Resu
     }
     let mut out = output.styled();
     for job in &jobs {
-        writeln!(out, "{:<8} {}  {}  {}", job.state.name(), label(&job.namespace), label(&job.path), remark(job))?;
+        writeln!(out, "{:<8} {}  {}  {}", job.state.as_str(), label(&job.namespace), label(&job.path), remark(job))?;
         if let Some(reason) = &job.reason {
             writeln!(out, "         {}", label(reason))?;
         }

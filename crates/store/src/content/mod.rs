@@ -6,28 +6,24 @@
 
 mod documents;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
+
+use zerocopy::IntoBytes;
 
 use crate::error::{Result, StoreError};
-#[cfg(feature = "evidence")]
 use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};
 use crate::filter::Filter;
-#[cfg(feature = "evidence")]
 use crate::graph;
-#[cfg(feature = "evidence")]
-use crate::record::{Applied, Change};
-use crate::record::{Calibration, ModelKey, Namespace, PassageRef, TextHash, Tree};
-#[cfg(feature = "evidence")]
-use crate::report::EvidenceSummary;
-use crate::report::{Count, Coverage, ModelSummary, Summary};
-use crate::session::{Row, Session, all, bind, first, read, values};
-#[cfg(feature = "evidence")]
+use crate::graph::TaskUpdates;
+use crate::guard::{Filling, Guard};
+use crate::record::{Applied, Calibration, Change, ModelKey, Namespace, NewNamespace, PassageRef, TextHash, Tree};
+use crate::report::{Count, Coverage, EvidenceSummary, ModelSummary, Part, Problem, Summary};
+use crate::session::{Row, Session, Value, all, bind, first, read, values};
 use crate::sql::{SqlQuery, SqlRows};
-#[cfg(feature = "evidence")]
-use crate::store::EvidenceGraph;
-use crate::store::{Maintenance, Properties};
+use crate::store::{EvidenceGraph, Maintenance, Properties};
 use crate::vectors::MAX_MODEL_BYTES;
 
 pub(crate) use documents::found as found_passages;
@@ -56,7 +52,6 @@ pub(crate) trait Content: Maintenance {
     ) -> Result<T>;
 
     /// Reads evidence of these namespaces alone, or of all if none is named.
-    #[cfg(feature = "evidence")]
     fn read_evidence<T>(
         &self,
         namespaces: &[&str],
@@ -86,23 +81,82 @@ pub(crate) trait Content: Maintenance {
     /// The passages that pass a filter, ascending.
     fn passing(&self, filter: &Filter) -> Result<Vec<PassageRef>>;
 
-    #[cfg(feature = "evidence")]
-    fn put_evidence(
+    /// Writes the rows of namespaces, which are registered first, and counts the change.
+    fn write_namespaces(
         &self,
-        namespace: &str,
-        origin: &str,
-        records: &[crate::evidence::EvidenceRecord],
-        changes: &[crate::record::Change],
-    ) -> Result<crate::record::Applied>;
+        names: &[&str],
+        work: impl AsyncFn(&dyn Session<Self::Error>) -> Result<(), Self::Error>,
+    ) -> Result<()>;
 
-    /// Runs an untrusted statement on the evidence of a namespace.
-    #[cfg(feature = "evidence")]
-    fn run_sql(
+    /// Changes documents, and then their evidence: all or nothing. `evidence` returns the number of rows that it wrote, and may run
+    /// several times.
+    fn change(
         &self,
-        namespace: &str,
-        query: &crate::sql::SqlQuery,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<crate::sql::SqlRows>;
+        changing: &Changing<'_>,
+        evidence: impl AsyncFn(&dyn Session<Self::Error>, &mut TaskUpdates) -> Result<u64, Self::Error>,
+    ) -> Result<Applied>;
+
+    /// Runs untrusted statements on evidence.
+    fn guard(&self) -> &Arc<Guard>;
+}
+
+/// What changes besides evidence.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Changing<'c> {
+    pub(crate) changes: &'c [Change],
+    /// Also delete the documents of this origin in the namespaces.
+    pub(crate) origin: Option<&'c str>,
+    /// The namespaces whose evidence changes.
+    pub(crate) namespaces: &'c [String],
+    /// True if these are registered.
+    pub(crate) registers: bool,
+}
+
+/// Applies changes in order.
+pub(crate) fn apply(store: &impl Content, changes: &[Change]) -> Result<Applied> {
+    store.change(&Changing { changes, ..Changing::default() }, async |_, _| Ok(0))
+}
+
+/// Removes everything that was imported from an origin into namespaces.
+pub(crate) fn remove_origin(store: &impl Content, origin: &str, namespaces: &[String]) -> Result<Applied> {
+    let changing = Changing { origin: Some(origin), namespaces, ..Changing::default() };
+    store.change(&changing, async |session, tasks| {
+        for namespace in namespaces {
+            graph::remove_origin(session, namespace, origin, tasks).await?;
+        }
+        Ok(0)
+    })
+}
+
+/// Registers a namespace, or replaces its registration.
+pub(crate) fn put_namespace(store: &impl Content, namespace: &NewNamespace) -> Result<()> {
+    let NewNamespace { name, owner, shared } = namespace;
+    if name.is_empty() {
+        return Err(StoreError::Invalid {
+            what: "a namespace without a name".to_owned(),
+            reason: "a namespace is found by its name: give it one".to_owned(),
+        });
+    }
+    let update = "UPDATE namespaces SET owner = $2, shared = $3 WHERE namespace = $1";
+    store.write_namespaces(&[name], async |session| {
+        session.execute(update, values![name, owner, *shared]).await.map(drop)
+    })
+}
+
+/// Makes trees those of their namespaces. `path` is where the store is.
+pub(crate) fn claim_trees(store: &impl Content, trees: &[Tree], moved: bool, path: &Path) -> Result<()> {
+    // Every search comes through here, and nearly none has anything to write.
+    if store.ask(async |session| new_trees(session, trees, true, path).await)?.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = trees.iter().map(|tree| tree.namespace.as_str()).collect();
+    let update = "UPDATE namespaces SET root = $2, machine = $3 WHERE namespace = $1";
+    store.write_namespaces(&names, async |session| {
+        for Tree { namespace, root, machine } in new_trees(session, trees, moved, path).await? {
+            session.execute(update, values![namespace, root, machine]).await?;
+        }
+        Ok(())
+    })
 }
 
 impl<C: Content> Properties for C {
@@ -315,6 +369,28 @@ async fn counts<E>(session: &dyn Session<E>, select: &str) -> Result<Vec<Count>,
     all(session, select, &[], count).await
 }
 
+/// Problems with their numbers, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(Vec<(Part, &'static str, u64)>);
+
+impl Problems {
+    pub(crate) fn count(&mut self, part: Part, problem: &'static str, more: u64) {
+        match self.0.iter_mut().find(|(_, known, _)| *known == problem) {
+            Some((_, _, count)) => *count += more,
+            None => self.0.push((part, problem, more)),
+        }
+    }
+
+    /// Those that there are, for people. Words can be read again from their passages.
+    pub(crate) fn found(self) -> impl Iterator<Item = Problem> {
+        self.0.into_iter().filter(|(_, _, count)| *count > 0).map(|(part, problem, count)| Problem {
+            part,
+            message: format!("{count} {problem}"),
+            mendable: part == Part::Lexical,
+        })
+    }
+}
+
 /// Problems of the namespace `$1` with the statements that count them.
 const CHECKS: [(&str, &str); 5] = [
     (
@@ -358,20 +434,20 @@ const CHECKS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Counts each problem of a namespace.
-pub(crate) async fn evidence_problems<E>(
+/// Counts each problem of the evidence of a namespace.
+pub(crate) async fn check_evidence<E>(
     session: &dyn Session<E>,
     namespace: &str,
-) -> Result<Vec<(&'static str, u64)>, E> {
-    let mut found = Vec::new();
+    problems: &mut Problems,
+) -> Result<(), E> {
     for (problem, count) in CHECKS {
         let count = count.replace("{attributes_of_document}", session.dialect().attributes_of_document);
-        found.push((problem, first(session, &count, values![namespace], Row::next).await?.unwrap_or_default()));
+        let count = first(session, &count, values![namespace], Row::next).await?.unwrap_or_default();
+        problems.count(Part::Database, problem, count);
     }
-    Ok(found)
+    Ok(())
 }
 
-#[cfg(feature = "evidence")]
 impl<C: Content> EvidenceGraph for C {
     fn apply_evidence(
         &self,
@@ -380,7 +456,11 @@ impl<C: Content> EvidenceGraph for C {
         records: &[EvidenceRecord],
         changes: &[Change],
     ) -> Result<Applied> {
-        self.put_evidence(namespace, origin, records, changes)
+        let namespaces = &[namespace.to_owned()];
+        self.change(&Changing { changes, namespaces, registers: true, origin: None }, async |session, tasks| {
+            graph::write(session, namespace, origin, records, tasks).await?;
+            Ok(records.len() as u64)
+        })
     }
 
     fn evidence(&self, namespace: &str) -> Result<Vec<EvidenceRecord>> {
@@ -410,6 +490,47 @@ impl<C: Content> EvidenceGraph for C {
     }
 
     fn query_sql(&self, namespace: &str, query: &SqlQuery, cancelled: &dyn Fn() -> bool) -> Result<SqlRows> {
-        self.run_sql(namespace, query, cancelled)
+        self.guard().query(namespace, query, cancelled, |filling| {
+            let filling = Cell::new(Some(filling));
+            self.read_evidence(&[namespace], async |session| {
+                let taken = filling.take().expect("it was given back");
+                let copied = copy_evidence(session, namespace, taken).await;
+                filling.set(Some(taken));
+                copied
+            })
+        })
     }
+}
+
+/// Copies the tables that an untrusted statement names, as far as their copy is not of the state that they have now.
+async fn copy_evidence<E: From<StoreError>>(
+    session: &dyn Session<E>,
+    namespace: &str,
+    filling: &mut Filling<'_>,
+) -> Result<(), E> {
+    let dialect = session.dialect();
+    let state: Option<String> = first(session, dialect.evidence_state, values![namespace], Row::next).await?;
+    for table in filling.begin(&state.unwrap_or_default())? {
+        let mut rows = filling.rows(table)?;
+        let mut failed = None;
+        let mut add = |row: Row| {
+            let values = table.columns.iter().zip(row).map(|(column, value)| match value {
+                Value::Bytes(stored) if column.kind == "blob" => {
+                    Ok(Value::from((dialect.vector.1)(&stored)?.as_bytes()))
+                }
+                value => Ok(value),
+            });
+            let values: Result<Vec<Value>, String> = values.collect();
+            let added = values.map_err(|reason| session.damaged(reason)).and_then(|values| Ok(rows.add(&values)?));
+            failed = added.err();
+            failed.is_none()
+        };
+        session.each(&table.rows(dialect), values![namespace], &mut add).await?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        rows.end()?;
+        filling.end(table)?;
+    }
+    Ok(())
 }

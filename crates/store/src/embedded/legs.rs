@@ -262,20 +262,7 @@ impl VectorLeg for EmbeddedStore {
 
 impl From<crate::vectors::Background> for Background {
     fn from(measured: crate::vectors::Background) -> Background {
-        let quantiles = measured.quantiles;
-        Background {
-            count: measured.count as u64,
-            sampled: measured.sampled < measured.count,
-            mean: measured.mean,
-            deviation: measured.deviation,
-            quantiles: vec![
-                (0.5, quantiles.p50),
-                (0.75, quantiles.p75),
-                (0.9, quantiles.p90),
-                (0.95, quantiles.p95),
-                (0.99, quantiles.p99),
-                (0.999, quantiles.p999),
-            ],
-        }
+        let crate::vectors::Background { count, sampled, mean, deviation } = measured;
+        Background { count: count as u64, sampled: sampled < count, mean, deviation }
     }
 }

@@ -7,10 +7,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::connection::Access;
-use crate::content::{Content, KnownNamespaces, Model, new_trees};
+use crate::content;
+use crate::content::{Changing, Content, KnownNamespaces, Model};
 use crate::error::{Result, StoreError};
 use crate::files::has_log;
 use crate::filter::{Filter, Selection};
+use crate::graph::TaskUpdates;
+use crate::guard::Guard;
 use crate::lexical::{Lexical, State, guarded};
 use crate::lock::{Hold, WriteLock};
 use crate::recent::{Recent, lock};
@@ -184,25 +187,24 @@ impl Content for EmbeddedStore {
         self.database.select(&*self.resolve(filter)?)
     }
 
-    #[cfg(feature = "evidence")]
-    fn put_evidence(
+    fn write_namespaces(
         &self,
-        namespace: &str,
-        origin: &str,
-        records: &[crate::evidence::EvidenceRecord],
-        changes: &[crate::record::Change],
-    ) -> Result<crate::record::Applied> {
-        self.writing(|database| database.apply_evidence(namespace, origin, records, changes))
+        names: &[&str],
+        work: impl AsyncFn(&dyn Session<TransactionError>) -> Result<(), TransactionError>,
+    ) -> Result<()> {
+        self.writing(|database| database.write_namespaces(names, work))
     }
 
-    #[cfg(feature = "evidence")]
-    fn run_sql(
+    fn change(
         &self,
-        namespace: &str,
-        query: &crate::sql::SqlQuery,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<crate::sql::SqlRows> {
-        self.database.query_sql(namespace, query, cancelled)
+        changing: &Changing<'_>,
+        evidence: impl AsyncFn(&dyn Session<TransactionError>, &mut TaskUpdates) -> Result<u64, TransactionError>,
+    ) -> Result<Applied> {
+        self.writing(|database| database.change(changing, evidence))
+    }
+
+    fn guard(&self) -> &Arc<Guard> {
+        &self.database.guard
     }
 }
 
@@ -274,15 +276,11 @@ impl Changes for EmbeddedStore {
     }
 
     fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
-        self.writing(|database| database.put_namespace(namespace))
+        content::put_namespace(self, namespace)
     }
 
     fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
-        // Every search comes through here, and nearly none has anything to write.
-        if self.ask(async |session| new_trees(session, trees, true, self.database.path()).await)?.is_empty() {
-            return Ok(());
-        }
-        self.writing(|database| database.claim_trees(trees, moved))
+        content::claim_trees(self, trees, moved, self.database.path())
     }
 
     fn remove_namespace(&self, name: &str) -> Result<Applied> {
@@ -290,11 +288,11 @@ impl Changes for EmbeddedStore {
     }
 
     fn apply(&self, changes: &[Change]) -> Result<Applied> {
-        self.writing(|database| database.apply(changes))
+        content::apply(self, changes)
     }
 
     fn remove_origin(&self, origin: &str, namespaces: &[String]) -> Result<Applied> {
-        self.writing(|database| database.remove_origin(origin, namespaces))
+        content::remove_origin(self, origin, namespaces)
     }
 
     fn set_dates(&self, namespace: &str, dates: &[(String, i64)]) -> Result<u64> {
@@ -474,7 +472,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
         let database = &store.database;
-        database.apply(&[document("a.md", "kept")]).unwrap();
+        store.apply(&[document("a.md", "kept")]).unwrap();
         // The database may not grow: to SQLite the same as a disk without space.
         let limit = |pages: i64| {
             database
@@ -486,12 +484,12 @@ mod tests {
         };
         limit(1);
         let more: String = (0..20_000).map(|number| format!("{number} ")).collect();
-        let error = database.apply(&[document("b.md", &more)]).unwrap_err();
+        let error = store.apply(&[document("b.md", &more)]).unwrap_err();
         assert!(matches!(error, StoreError::Full { .. }), "{error}");
         assert_eq!(store.documents("here").unwrap().len(), 1);
         assert_eq!(database.integrity().unwrap().problems, []);
         limit(1 << 30);
-        database.apply(&[document("b.md", &more)]).unwrap();
+        store.apply(&[document("b.md", &more)]).unwrap();
         assert_eq!(store.documents("here").unwrap().len(), 2);
     }
 
@@ -500,7 +498,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
         let database = &store.database;
-        database.apply(&[document("a.md", "plain"), document("b.md", &"compressed ".repeat(9))]).unwrap();
+        store.apply(&[document("a.md", "plain"), document("b.md", &"compressed ".repeat(9))]).unwrap();
         let model = ModelKey { id: "model".into(), dimension: 3 };
         let text = TextHash::of("plain");
         database.put_vectors(&model, &[(text, vec![0.1, 0.2, 0.3])]).unwrap();
@@ -522,17 +520,17 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
         let database = &store.database;
-        database.apply(&[document("a.md", "one")]).unwrap();
+        store.apply(&[document("a.md", "one")]).unwrap();
         let id = store.document_passages("here", "a.md").unwrap()[0].id.clone();
         // Another passage takes the place of the one with the same twelve digits.
-        database.apply(&[document("a.md", "two"), document("b.md", "three")]).unwrap();
+        store.apply(&[document("a.md", "two"), document("b.md", "three")]).unwrap();
         database
             .with_writer(|writer| {
                 writer.execute("UPDATE passages SET public_id = ?1 WHERE text_bytes = 5", [&id])?;
                 Ok(())
             })
             .unwrap();
-        database.apply(&[document("a.md", "one")]).unwrap();
+        store.apply(&[document("a.md", "one")]).unwrap();
         let longer = store.document_passages("here", "a.md").unwrap()[0].id.clone();
         assert_eq!(longer.len(), 16);
         assert!(longer.starts_with(&id));
@@ -543,7 +541,7 @@ mod tests {
             modified_ns: 1,
             stamp: 0,
         };
-        database.apply(&[moved]).unwrap();
+        store.apply(&[moved]).unwrap();
         assert_eq!(store.find(&id, 5).unwrap().len(), 1, "the whole identifier of one, found alone");
         assert_eq!(database.integrity().unwrap().problems, []);
     }

@@ -1,18 +1,16 @@
 //! The evidence graph in the tables of either database.
 //!
 //! This file keeps it consistent with its documents, in every build, since deleting a document can delete a record. `records` writes, reads
-//! and counts records (feature `evidence`). [`content`](crate::content) checks them.
+//! and counts records. [`content`](crate::content) checks them.
 
-#[cfg(feature = "evidence")]
 mod records;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::evidence::{CLAIM_PATH, FRAGMENT_PATH, NodeType};
+use crate::evidence::{CLAIM_PATH, EvidenceRecord, FRAGMENT_PATH, NodeType};
 use crate::filter::folded;
 use crate::session::{Rows, Session, all, values};
 
-#[cfg(feature = "evidence")]
 pub(crate) use records::{all_records, at, edges_to, fragments_of, of_origin, summary, write};
 
 /// What a removed namespace loses.
@@ -144,14 +142,12 @@ impl TaskUpdates {
     }
 
     /// Adds the fragments that new records affect.
-    #[cfg(feature = "evidence")]
     pub(crate) async fn records<E>(
         &mut self,
         session: &dyn Session<E>,
         namespace: &str,
-        records: &[crate::evidence::EvidenceRecord],
+        records: &[EvidenceRecord],
     ) -> Result<(), E> {
-        use crate::evidence::{EvidenceRecord, NodeType};
         let mut claims = Vec::new();
         for record in records {
             match record {

@@ -8,7 +8,7 @@ use crate::evidence::{
     Claim, Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work, domain,
 };
 use crate::report::{Count, EvidenceSummary};
-use crate::session::{FromValue, Row, Rows, Session, Value, all, bind, first, read, values};
+use crate::session::{Row, Rows, Session, Value, all, bind, first, read, values};
 use crate::sql::{SQL_TABLES, SqlTable};
 
 /// The tables of records in the order of an export, which is that of [`SQL_TABLES`]. Edges come last.
@@ -91,7 +91,7 @@ async fn edges_at<E>(session: &dyn Session<E>, namespace: &str, keys: &[Evidence
     let mut edges = Vec::new();
     for (kind, ids) in sources {
         let ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
-        edges.extend(all(session, &select, values![namespace, kind.as_str(), ids], edge).await?);
+        edges.extend(all(session, &select, values![namespace, &kind, ids], edge).await?);
     }
     Ok(edges)
 }
@@ -128,7 +128,7 @@ pub(crate) async fn edges_to<E>(
         "{} AND target_type = $2 AND target_id = $3 ORDER BY relation, source_type, source_id",
         table("edges").select()
     );
-    all(session, &select, values![namespace, target_type.as_str(), target_id], edge).await
+    all(session, &select, values![namespace, &target_type, target_id], edge).await
 }
 
 /// The table of a record with an identifier, and the identifier.
@@ -181,23 +181,6 @@ fn edge(row: &mut Row) -> Result<Edge, String> {
     Ok(read!(row => Edge {
         source_type, source_id, target_type, target_id, relation, nli_edge_confidence, note, created_at,
     }))
-}
-
-fn named<T>(value: Value, of: fn(&str) -> Option<T>) -> Result<T, String> {
-    let name = String::from_value(value)?;
-    of(&name).ok_or_else(|| format!("{name:?} is neither a node nor a relation of the evidence graph"))
-}
-
-impl FromValue for NodeType {
-    fn from_value(value: Value) -> Result<NodeType, String> {
-        named(value, NodeType::named)
-    }
-}
-
-impl FromValue for Relation {
-    fn from_value(value: Value) -> Result<Relation, String> {
-        named(value, Relation::named)
-    }
 }
 
 /// Writes records of an origin whose documents are there. Each replaces the one with the same key, so of several the last one stays.
@@ -284,13 +267,7 @@ fn row(record: &EvidenceRecord) -> (&'static str, Vec<Value>) {
 
 /// The values of the columns that identify an edge.
 fn key_of(edge: &Edge) -> [Value; 5] {
-    [
-        edge.source_type.as_str().into(),
-        (&edge.source_id).into(),
-        edge.target_type.as_str().into(),
-        (&edge.target_id).into(),
-        edge.relation.as_str().into(),
-    ]
+    bind!(edge => source_type, source_id, target_type, target_id, relation)
 }
 
 /// Removes the stances that others replace.

@@ -101,9 +101,6 @@ pub(crate) fn ended(why: Ended, timeout: Duration) -> StoreError {
             format!("the statement takes longer than {} ms", timeout.as_millis()),
             "narrow it down with WHERE, join on identifiers, or allow more time",
         ),
-        Ended::Steps => {
-            refusal("the statement takes too many steps", "narrow it down with WHERE, or join on identifiers")
-        }
         Ended::Memory => refusal(
             format!("the statement takes more than {} MB of memory", BYTES >> 20),
             "sort, group and join fewer rows or shorter values: filter them first, or take substr(text, 1, 200)",
@@ -184,7 +181,7 @@ fn unknown_table(name: &str) -> StoreError {
 }
 
 fn unknown_function(name: &str) -> StoreError {
-    let meant = did_you_mean(name, FUNCTIONS.iter().map(|(name, _)| *name));
+    let meant = did_you_mean(name, FUNCTIONS.iter().copied());
     let allowed = "functions of text, numbers, dates and JSON that only compute are allowed, and aggregates";
     refusal(format!("no such function here: {name}"), format!("{meant}{allowed}"))
 }

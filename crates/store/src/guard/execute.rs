@@ -24,6 +24,12 @@ impl From<rusqlite::Error> for StatementError {
     }
 }
 
+impl From<StoreError> for StatementError {
+    fn from(error: StoreError) -> StatementError {
+        StatementError::Refused(error)
+    }
+}
+
 /// Runs a statement. The second value is `true` if the copy can be used again.
 pub(crate) fn run(snapshot: &Snapshot, query: &SqlQuery, path: &Path) -> (Result<SqlRows>, bool) {
     match rows(&snapshot.connection, query) {
@@ -41,42 +47,54 @@ fn rows(connection: &Connection, query: &SqlQuery) -> Result<SqlRows, StatementE
     bind(&mut statement, query)?;
     let names: Vec<&str> = statement.column_names().collect();
     let width = names.len();
-    let mut collector = Collector::new(&names, query);
+    // The names of columns take a quarter of the answer's bytes at most.
+    let (columns, mut bytes) = names_within(&names, query.max_bytes / 4);
+    let mut answer = SqlRows { columns, ..SqlRows::default() };
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
-        if !collector.add(|longest| read(row, width, longest))? {
+        let room = query.max_bytes.saturating_sub(bytes);
+        let mut longest = LONGEST;
+        let (mut values, mut size) = read(row, width, longest)?;
+        // At least one row is returned, however wide it is.
+        while size > room && answer.rows.is_empty() && longest > LEAST {
+            longest /= 2;
+            (values, size) = read(row, width, longest)?;
+        }
+        if size > room || answer.rows.len() == query.limit {
+            answer.truncated = true;
             break;
         }
+        bytes += size;
+        answer.shortened += values.iter().filter(|(_, is_shortened)| *is_shortened).count();
+        answer.rows.push(values.into_iter().map(|(value, _)| value).collect());
     }
-    Ok(collector.end())
+    answer.row_count = answer.rows.len();
+    Ok(answer)
 }
 
-fn read(row: &rusqlite::Row<'_>, width: usize, longest: usize) -> rusqlite::Result<CollectedRow> {
-    let mut read = CollectedRow::new(width);
-    for column in 0..width {
-        let (value, shortened) = converted(row.get_ref(column)?, longest);
-        read.push(value, shortened);
-    }
-    Ok(read)
+/// The values of a row, at most `longest` characters each, with whether each was shortened, and their size as JSON.
+fn read(row: &rusqlite::Row<'_>, width: usize, longest: usize) -> rusqlite::Result<(Vec<(SqlValue, bool)>, usize)> {
+    let value = |column| Ok(converted(row.get_ref(column)?, longest));
+    let values = (0..width).map(value).collect::<rusqlite::Result<Vec<(SqlValue, bool)>>>()?;
+    let size = 3 + values.iter().map(|(value, _)| size_of(value)).sum::<usize>();
+    Ok((values, size))
 }
 
 /// Prepares the only statement of a text. It must read.
 fn only_statement<'a>(connection: &'a Connection, sql: &str) -> Result<Statement<'a>, StatementError> {
-    let refused = |error: &str, hint: &str| {
-        StatementError::Refused(StoreError::Sql { error: error.to_owned(), hint: Some(hint.to_owned()) })
-    };
+    let refused = |error: &str, hint: &str| Err(errors::refusal(error, hint).into());
     let mut batch = Batch::new(connection, sql);
     let Some(statement) = batch.next()? else {
-        return Err(refused("there is no statement", errors::ALLOWED));
+        return refused("there is no statement", errors::ALLOWED);
     };
     if !matches!(batch.next(), Ok(None)) {
-        return Err(refused("there is text after the statement", "give one statement at a time"));
+        return refused("there is text after the statement", "give one statement at a time");
     }
     if statement.is_explain() != 0 {
-        return Err(refused("EXPLAIN is not allowed", errors::ALLOWED));
+        return refused("EXPLAIN is not allowed", errors::ALLOWED);
     }
     if !statement.readonly() || statement.column_count() == 0 {
-        return Err(refused("this statement does not read", errors::ALLOWED));
+        return refused("this statement does not read", errors::ALLOWED);
     }
     Ok(statement)
 }
@@ -85,10 +103,7 @@ fn bind(statement: &mut Statement<'_>, query: &SqlQuery) -> Result<(), Statement
     let mut names = Vec::new();
     for index in 1..=statement.parameter_count() {
         let Some(name) = statement.parameter_name(index).filter(|name| !name.starts_with('?')) else {
-            return Err(StatementError::Refused(StoreError::Sql {
-                error: format!("parameter {index} has no name"),
-                hint: Some("write :name in place of ?".to_owned()),
-            }));
+            return Err(errors::refusal(format!("parameter {index} has no name"), "write :name in place of ?").into());
         };
         let name = name[1..].to_owned();
         let value = query.parameters.get(&name).unwrap_or(&SqlValue::Null);
@@ -96,7 +111,7 @@ fn bind(statement: &mut Statement<'_>, query: &SqlQuery) -> Result<(), Statement
         names.push(name);
     }
     match query.parameters.keys().find(|&name| !names.contains(name)) {
-        Some(unknown) => Err(StatementError::Refused(errors::unknown_parameter(unknown, &names))),
+        Some(unknown) => Err(errors::unknown_parameter(unknown, &names).into()),
         None => Ok(()),
     }
 }
@@ -117,73 +132,6 @@ impl ToSql for Bound<'_> {
 
 /// Fewest characters of a value that are returned from a row that does not fit.
 const LEAST: usize = 4;
-
-struct CollectedRow {
-    values: Vec<SqlValue>,
-    /// Its size as JSON.
-    bytes: usize,
-    shortened: usize,
-}
-
-impl CollectedRow {
-    /// An empty row for so many values.
-    pub(crate) fn new(width: usize) -> CollectedRow {
-        CollectedRow { values: Vec::with_capacity(width), bytes: 3, shortened: 0 }
-    }
-
-    /// Adds a value, which may have been shortened.
-    pub(crate) fn push(&mut self, value: SqlValue, shortened: bool) {
-        self.bytes += size_of(&value);
-        self.shortened += usize::from(shortened);
-        self.values.push(value);
-    }
-}
-
-/// An answer while its rows arrive.
-struct Collector {
-    answer: SqlRows,
-    bytes: usize,
-    limit: usize,
-    max_bytes: usize,
-}
-
-impl Collector {
-    /// An answer with these columns, whose names take a quarter of its bytes at most.
-    pub(crate) fn new(names: &[&str], query: &SqlQuery) -> Collector {
-        let (columns, bytes) = names_within(names, query.max_bytes / 4);
-        let answer = SqlRows { columns, ..SqlRows::default() };
-        Collector { answer, bytes, limit: query.limit, max_bytes: query.max_bytes }
-    }
-
-    /// Adds a row, which `read` reads with values of at most so many characters. Returns `false` if the answer is full.
-    pub(crate) fn add<E>(&mut self, read: impl Fn(usize) -> Result<CollectedRow, E>) -> Result<bool, E> {
-        if self.answer.rows.len() == self.limit {
-            self.answer.truncated = true;
-            return Ok(false);
-        }
-        let room = self.max_bytes.saturating_sub(self.bytes);
-        let mut longest = LONGEST;
-        let mut row = read(longest)?;
-        // At least one row is returned, however wide it is.
-        while row.bytes > room && self.answer.rows.is_empty() && longest > LEAST {
-            longest /= 2;
-            row = read(longest)?;
-        }
-        if row.bytes > room {
-            self.answer.truncated = true;
-            return Ok(false);
-        }
-        self.bytes += row.bytes;
-        self.answer.shortened += row.shortened;
-        self.answer.rows.push(row.values);
-        Ok(true)
-    }
-
-    pub(crate) fn end(mut self) -> SqlRows {
-        self.answer.row_count = self.answer.rows.len();
-        self.answer
-    }
-}
 
 /// The names of the columns, shortened to `room` bytes in all, and their size in bytes.
 fn names_within(names: &[&str], room: usize) -> (Vec<String>, usize) {

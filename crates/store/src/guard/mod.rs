@@ -51,20 +51,10 @@ const INSTRUCTIONS: usize = 25_000;
 const IDLE: usize = 4;
 /// The interval at which `cancelled` is polled.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(5);
-/// Instructions of a statement: more than a fast machine executes within the longest time limit.
-const STEPS: u64 = 1_000_000_000;
-
-/// Limits that the caller cannot set.
-#[derive(Debug, Clone, Copy)]
-struct Limits {
-    steps: u64,
-}
-
 /// Runs untrusted statements on the evidence of one store.
 pub(crate) struct Guard {
     /// The store's file or address.
     path: PathBuf,
-    limits: Limits,
     idle: Mutex<Vec<Snapshot>>,
 }
 
@@ -76,7 +66,7 @@ impl std::fmt::Debug for Guard {
 
 impl Guard {
     pub(crate) fn new(path: &Path) -> Guard {
-        Guard { path: path.to_owned(), limits: Limits { steps: STEPS }, idle: Mutex::default() }
+        Guard { path: path.to_owned(), idle: Mutex::default() }
     }
 
     /// Runs a statement on the evidence of a namespace, whose rows `fill` reads from the store.
@@ -100,7 +90,7 @@ impl Guard {
             fill(&mut Filling::new(&mut snapshot, &query.sql, cancelled))?;
         }
         let watch = snapshot.watch.clone();
-        let number = watch.begin(query.timeout, &self.limits);
+        let number = watch.begin(query.timeout);
         let (guard, own) = (self.clone(), query.clone());
         let (sender, receiver) = sync_channel(1);
         std::thread::Builder::new()
@@ -155,7 +145,7 @@ impl Guard {
 
 /// Refuses statements and limits that need not reach SQLite.
 fn check(namespace: &str, query: &SqlQuery) -> Result<()> {
-    let refused = |error: String, hint: &str| Err(StoreError::Sql { error, hint: Some(hint.to_owned()) });
+    let refused = |error: String, hint: &str| Err(errors::refusal(error, hint));
     if namespace.contains('\0') {
         return Err(StoreError::Invalid { what: "namespace".to_owned(), reason: "holds a NUL character".to_owned() });
     }
@@ -263,7 +253,7 @@ impl Full {
             }
             Full::AbandonedByAll(running) => format!("{running} statements ran out of time and have not ended yet"),
         };
-        StoreError::Sql { error, hint: Some("try again in a few seconds".to_owned()) }
+        errors::refusal(error, "try again in a few seconds")
     }
 }
 
@@ -348,10 +338,9 @@ pub(crate) const STRIDE: i32 = 200;
 #[repr(u8)]
 pub(crate) enum Ended {
     Time = 1,
-    Steps = 2,
-    Memory = 3,
-    Length = 4,
-    Cancelled = 5,
+    Memory = 2,
+    Length = 3,
+    Cancelled = 4,
 }
 
 /// A name that the statement may not use.
@@ -368,8 +357,6 @@ pub(crate) struct Watch {
     created: Instant,
     /// The time limit, in nanoseconds since `created`.
     until: AtomicU64,
-    steps: AtomicU64,
-    most_steps: AtomicU64,
     /// SQLite's memory at its start.
     held: AtomicU64,
     /// The number of statements so far, and the number of the last one to stop.
@@ -385,8 +372,6 @@ impl Watch {
         Watch {
             created: Instant::now(),
             until: AtomicU64::new(0),
-            steps: AtomicU64::new(0),
-            most_steps: AtomicU64::new(0),
             held: AtomicU64::new(0),
             runs: AtomicU64::new(0),
             stopped: AtomicU64::new(0),
@@ -397,11 +382,9 @@ impl Watch {
     }
 
     /// Starts an untrusted statement and returns its number. The rules apply until [`end`](Self::end).
-    fn begin(&self, timeout: Duration, limits: &Limits) -> u64 {
+    fn begin(&self, timeout: Duration) -> u64 {
         let until = self.created.elapsed().saturating_add(timeout);
         self.until.store(u64::try_from(until.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        self.steps.store(0, Ordering::Relaxed);
-        self.most_steps.store(limits.steps, Ordering::Relaxed);
         self.held.store(u64::try_from(counting_allocator::held_by_process()).unwrap_or(0), Ordering::Relaxed);
         self.ended.store(0, Ordering::Relaxed);
         *lock(&self.denied) = None;
@@ -429,14 +412,11 @@ impl Watch {
         if !self.is_untrusted() {
             return false;
         }
-        let steps = self.steps.fetch_add(STRIDE as u64, Ordering::Relaxed);
         let now = u64::try_from(self.created.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let why = if self.stopped.load(Ordering::Relaxed) == self.runs.load(Ordering::Relaxed) {
             Ended::Cancelled
         } else if now >= self.until.load(Ordering::Relaxed) {
             Ended::Time
-        } else if steps > self.most_steps.load(Ordering::Relaxed) {
-            Ended::Steps
         } else if self.takes_too_much() {
             Ended::Memory
         } else {
@@ -455,7 +435,7 @@ impl Watch {
 
     /// Returns the reason the statement was stopped, if it was.
     pub(crate) fn ended(&self) -> Option<Ended> {
-        [Ended::Time, Ended::Steps, Ended::Memory, Ended::Length, Ended::Cancelled]
+        [Ended::Time, Ended::Memory, Ended::Length, Ended::Cancelled]
             .into_iter()
             .find(|&why| why as u8 == self.ended.load(Ordering::Relaxed))
     }

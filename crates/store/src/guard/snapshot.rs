@@ -26,7 +26,6 @@ const MOST_BYTES: usize = 1 << 30;
 /// Bytes of a page of a copy. A row of a quarter of it or less takes no page of its own.
 const PAGE_BYTES: usize = 8 << 10;
 /// Rows between two polls of `cancelled`.
-#[cfg(any(feature = "postgres", test))]
 const CANCEL_ROWS: usize = 1024;
 
 /// The keys of the tables, and their indexes. The keys are those of the store without the namespace, so that rows come in the same
@@ -161,23 +160,7 @@ impl<'a> Filling<'a> {
         Ok(self.named.iter().copied().filter(|table| !self.snapshot.filled.contains(&table.name)).collect())
     }
 
-    /// The connection that fills the copy, for a store that can be attached to it.
-    pub(crate) fn filler(&self) -> &Connection {
-        &self.snapshot.filler
-    }
-
-    /// Fills a table with the rows that a statement on [`filler`](Self::filler) selects of the namespace `$1`.
-    pub(crate) fn select(&mut self, table: &'static SqlTable, select: &str) -> Result<()> {
-        self.check_cancelled()?;
-        self.snapshot.partial.set(true);
-        let insert = format!("INSERT INTO copy.{} {select}", table.name);
-        let inserted = self.snapshot.filler.execute(&insert, [&self.snapshot.namespace]);
-        inserted.map_err(|error| self.failed(error))?;
-        self.end(table)
-    }
-
     /// Takes the rows of a table one by one.
-    #[cfg(any(feature = "postgres", test))]
     pub(crate) fn rows(&self, table: &SqlTable) -> Result<Rows<'_>> {
         self.snapshot.partial.set(true);
         let filler = &self.snapshot.filler;
@@ -227,14 +210,12 @@ impl<'a> Filling<'a> {
 }
 
 /// The rows of one table on their way into a copy.
-#[cfg(any(feature = "postgres", test))]
 pub(crate) struct Rows<'f> {
     insert: rusqlite::Statement<'f>,
     filling: &'f Filling<'f>,
     added: usize,
 }
 
-#[cfg(any(feature = "postgres", test))]
 impl Rows<'_> {
     /// Adds a row with a value for each column. Fails if the copy becomes too large, or the caller cancels.
     pub(crate) fn add(&mut self, values: &[impl rusqlite::ToSql]) -> Result<()> {
@@ -247,7 +228,7 @@ impl Rows<'_> {
     }
 
     pub(crate) fn end(self) -> Result<()> {
-        self.filling.filler().execute_batch("COMMIT").map_err(|error| self.filling.failed(error))
+        self.filling.snapshot.filler.execute_batch("COMMIT").map_err(|error| self.filling.failed(error))
     }
 }
 

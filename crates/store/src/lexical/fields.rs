@@ -31,10 +31,6 @@ pub(crate) const NAMESPACE: &str = "namespace";
 pub(crate) const BODY_TERMS: &str = "body_terms";
 pub(crate) const NAME_TERMS: &str = "name_terms";
 
-/// Weight of a match in the name relative to one in the body, chosen on five judged collections with titles as headings: see
-/// `docs/research/lexical.md`.
-pub(crate) const NAME_WEIGHT: f32 = 1.0;
-
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
     /// The passage's number, for deleting and scoring it.
@@ -48,7 +44,8 @@ pub(crate) struct Fields {
     pub(crate) name_terms: Field,
     /// The words of its symbol, its heading or title, the header of the table that it continues, and its text: what a reader sees.
     pub(crate) body: Field,
-    /// The words of its symbol, its heading or title, and its path: its subject, counted a second time.
+    /// The words of its symbol, its heading or title, and its path: its subject, counted a second time. A match counts as much as one in
+    /// the body, as chosen on five judged collections with titles as headings: see `docs/research/lexical.md`.
     pub(crate) name: Field,
     /// The last part of the name of each symbol that it defines, as spelled.
     pub(crate) symbol: Field,

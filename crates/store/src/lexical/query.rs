@@ -4,14 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use tantivy::postings::{SegmentPostings, TermInfo};
-use tantivy::query::{
-    Bm25StatisticsProvider, Bm25Weight, BooleanQuery, BoostQuery, EnableScoring, Query, TermQuery, Weight,
-};
+use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, EnableScoring, Query, TermQuery, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 
 use super::analysis::{QueryWord, parts_of, query_words, term_of};
-use super::fields::{BODY_TERMS, NAME_TERMS, NAME_WEIGHT, NAMESPACE};
+use super::fields::{BODY_TERMS, NAME_TERMS, NAMESPACE};
 use super::{Lengths, Reader, Totals};
 use crate::hits::{LexicalStatistics, TermStatistics};
 use crate::recent::lock;
@@ -116,9 +114,6 @@ impl Reader {
             for (namespace, field, form) in places {
                 let term = Term::from_field_text(field, &term_of(forms[form], namespace));
                 let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-                let is_weighted = field == self.fields.name && NAME_WEIGHT != 1.0;
-                let query: Box<dyn Query> =
-                    if is_weighted { Box::new(BoostQuery::new(query, NAME_WEIGHT)) } else { query };
                 clauses.entry(namespace).or_default().push(query);
             }
         }
@@ -173,9 +168,6 @@ const MAX_TERMS: usize = 96;
 /// The two fields with words, by their place in a pair.
 pub(crate) const BODY: usize = 0;
 pub(crate) const NAME: usize = 1;
-
-/// The weight of a match in each field.
-const WEIGHTS: [f32; 2] = [1.0, NAME_WEIGHT];
 
 /// A word of a query, counted. `O` says where it occurs.
 pub(crate) struct CountedWord<O> {
@@ -247,17 +239,12 @@ impl<O> PreparedTerms<O> {
         let mut prepared =
             PreparedTerms { terms: Vec::with_capacity(terms.len()), passages, mass: 0.0, expected_score: 0.0 };
         for (CountedWord { word, passages: by_field, occurring }, document_frequency, idf) in terms {
-            prepared.expected_score += by_field
-                .iter()
-                .zip(WEIGHTS)
-                .map(|(&count, weight)| count.min(passages) as f32 / passages.max(1) as f32 * weight * idf)
-                .sum::<f32>();
+            prepared.expected_score +=
+                by_field.iter().map(|&count| count.min(passages) as f32 / passages.max(1) as f32 * idf).sum::<f32>();
             let share = if !word.compound && (counts(document_frequency) || !any_counts) { idf } else { 0.0 };
             prepared.mass += share;
-            let weights = [BODY, NAME].map(|field| {
-                (by_field[field] > 0)
-                    .then(|| weight(document_frequency, passages, averages[field]).boost_by(WEIGHTS[field]))
-            });
+            let weights = [BODY, NAME]
+                .map(|field| (by_field[field] > 0).then(|| weight(document_frequency, passages, averages[field])));
             prepared.terms.push(PreparedTerm { word, document_frequency, idf, share, weights, occurring });
         }
         prepared

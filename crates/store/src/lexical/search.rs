@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 use tantivy::columnar::Column;
 use tantivy::postings::{Postings, SegmentPostings, TermInfo};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, DocSet, InvertedIndexReader, TERMINATED, Term};
+use tantivy::{DocId, DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 
 use super::Reader;
 use super::analysis::text_terms;
@@ -90,26 +90,16 @@ impl Reader {
         let is_scattered = prepared.is_scattered();
         let weights = if is_scattered { Vec::new() } else { self.weights(prepared)? };
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
-            let passages = reader.fast_fields().u64(PASSAGE)?;
-            // Opening a column takes as long as looking up several terms.
-            let documents = match selection.is_by_namespace() {
-                true => None,
-                false => Some(reader.fast_fields().u64(DOCUMENT)?),
-            };
+            let rows = Rows::open(reader, selection)?;
             let slack = self.slack(prepared, reader)?;
             let mut least = threshold(&best, room, slack);
             let mut consider = |document, score| {
-                let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
-                if let (true, Some(passage)) = (alive, passages.first(document)) {
-                    let passes = documents.as_ref().is_none_or(|documents| {
-                        let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
-                        selection.contains(PassageId(passage), owner)
-                    });
-                    if passes {
-                        best.push(Reverse(Candidate { score, passage, segment, document }));
-                        if best.len() > room {
-                            best.pop();
-                        }
+                if let Some(passage) = rows.passage(document)
+                    && rows.passes(document, passage)
+                {
+                    best.push(Reverse(Candidate { score, passage: passage.0, segment, document }));
+                    if best.len() > room {
+                        best.pop();
                     }
                 }
                 threshold(&best, room, slack)
@@ -161,13 +151,12 @@ impl Reader {
     fn selected(&self, selection: &Selection) -> tantivy::Result<Vec<Candidate>> {
         let mut selected = Vec::new();
         for (segment, reader) in self.searcher.segment_readers().iter().enumerate() {
-            let passages = reader.fast_fields().u64(PASSAGE)?;
-            let documents = reader.fast_fields().u64(DOCUMENT)?;
-            for document in reader.doc_ids_alive() {
-                let passage = passages.first(document).unwrap_or_default();
-                let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
-                if selection.contains(PassageId(passage), owner) {
-                    selected.push(Candidate { score: 0.0, passage, segment, document });
+            let rows = Rows::open(reader, selection)?;
+            for document in 0..reader.max_doc() {
+                if let Some(passage) = rows.passage(document)
+                    && rows.passes(document, passage)
+                {
+                    selected.push(Candidate { score: 0.0, passage: passage.0, segment, document });
                 }
             }
         }
@@ -195,7 +184,7 @@ impl Reader {
             let column: Column<u64> = reader.fast_fields().u64(PASSAGE)?;
             for (id, place) in ids.iter().zip(&mut places).filter(|(_, place)| place.is_none()) {
                 *place = ascending_place(&column, reader.max_doc(), id.0)
-                    .filter(|document| reader.alive_bitset().is_none_or(|alive| alive.is_alive(*document)))
+                    .filter(|document| !reader.is_deleted(*document))
                     .map(|document| (segment, document));
             }
         }
@@ -213,7 +202,7 @@ impl Reader {
                 let term = Term::from_field_u64(self.fields.passage, id.0);
                 if let Some(postings) = inverted.read_postings(&term, IndexRecordOption::Basic)?
                     && postings.doc() != TERMINATED
-                    && reader.alive_bitset().is_none_or(|alive| alive.is_alive(postings.doc()))
+                    && !reader.is_deleted(postings.doc())
                 {
                     *place = Some((segment, postings.doc()));
                 }
@@ -292,6 +281,38 @@ impl Reader {
     }
 }
 
+/// The passages of a segment, and whether a selection has them.
+struct Rows<'s> {
+    reader: &'s SegmentReader,
+    selection: &'s Selection,
+    passages: Column<u64>,
+    /// Opening a column takes as long as looking up several terms.
+    documents: Option<Column<u64>>,
+}
+
+impl<'s> Rows<'s> {
+    fn open(reader: &'s SegmentReader, selection: &'s Selection) -> tantivy::Result<Rows<'s>> {
+        let documents = match selection.is_by_namespace() {
+            true => None,
+            false => Some(reader.fast_fields().u64(DOCUMENT)?),
+        };
+        Ok(Rows { reader, selection, passages: reader.fast_fields().u64(PASSAGE)?, documents })
+    }
+
+    /// The passage with a number in the segment, if it exists.
+    fn passage(&self, document: DocId) -> Option<PassageId> {
+        let exists = !self.reader.is_deleted(document);
+        self.passages.first(document).filter(|_| exists).map(PassageId)
+    }
+
+    fn passes(&self, document: DocId, passage: PassageId) -> bool {
+        self.documents.as_ref().is_none_or(|documents| {
+            let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
+            self.selection.contains(passage, owner)
+        })
+    }
+}
+
 /// The number of the document with this passage, in a segment whose passages ascend; in another one, maybe `None` although it is there.
 fn ascending_place(column: &Column<u64>, documents: DocId, passage: u64) -> Option<DocId> {
     if !(column.min_value()..=column.max_value()).contains(&passage) {
@@ -352,11 +373,7 @@ impl Reader {
         let searched: Vec<u32> = searched.into_iter().map(|(namespace, _)| namespace).collect();
         for reader in self.searcher.segment_readers() {
             let inverted = reader.inverted_index(field)?;
-            let passages = reader.fast_fields().u64(PASSAGE)?;
-            let documents = match selection.is_by_namespace() {
-                true => None,
-                false => Some(reader.fast_fields().u64(DOCUMENT)?),
-            };
+            let rows = Rows::open(reader, selection)?;
             for lists in namespaces_with_all(&inverted, words, &searched)? {
                 let open = |info| inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic);
                 let mut postings: Vec<SegmentPostings> = lists.iter().map(open).collect::<Result<_, _>>()?;
@@ -364,7 +381,7 @@ impl Reader {
                 let [rarest, others @ ..] = postings.as_mut_slice() else { continue };
                 while rarest.doc() != TERMINATED {
                     let document = rarest.doc();
-                    let passage = passages.first(document).map(PassageId);
+                    let passage = rows.passage(document);
                     let is_late = found.len() >= limit && found.peek() <= passage.as_ref();
                     let Some(passage) = passage.filter(|_| !is_late) else {
                         rarest.advance();
@@ -380,13 +397,7 @@ impl Reader {
                         }
                         None => {}
                     }
-                    let alive = reader.alive_bitset().is_none_or(|alive| alive.is_alive(document));
-                    let passes = alive
-                        && documents.as_ref().is_none_or(|documents| {
-                            let owner = DocumentId(documents.first(document).unwrap_or_default() as u32);
-                            selection.contains(passage, owner)
-                        });
-                    if passes {
+                    if rows.passes(document, passage) {
                         found.push(passage);
                         if found.len() > limit {
                             found.pop();

@@ -10,8 +10,9 @@ use percent_encoding::percent_decode_str;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
-use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Config, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{Result, StoreError};
@@ -181,14 +182,6 @@ const LONGEST_FILE: u64 = 1 << 20;
 /// The port of a server that names none.
 const PORT: u16 = 5432;
 
-/// What a line of the file is for.
-struct Wanted<'w> {
-    host: &'w str,
-    port: String,
-    database: &'w str,
-    user: &'w str,
-}
-
 /// Finds the password for an address that has none. `servers` are its hosts and their ports.
 ///
 /// The password of a server, where the address has none: from the environment or the user's password file, as `libpq` finds it
@@ -217,7 +210,7 @@ fn in_file(file: &str, config: &Config, mut servers: impl Iterator<Item = (Strin
         // `libpq` looks for a socket under the name of the machine itself.
         let host = if host.starts_with('/') { "localhost" } else { host.as_str() };
         let port = port.unwrap_or(PORT).to_string();
-        password(file, &Wanted { host, port, database: config.get_dbname().unwrap_or(user), user })
+        password(file, [host, &port, config.get_dbname().unwrap_or(user), user])
     })
 }
 
@@ -244,19 +237,12 @@ fn is_open_to_others(_: &std::fs::Metadata) -> bool {
     false
 }
 
-/// The password in the first line that fits: `host:port:database:user:password`, where `*` fits everything.
-fn password(file: &str, wanted: &Wanted<'_>) -> Option<String> {
+/// The password in the first line that fits these: `host:port:database:user:password`, where `*` fits everything.
+fn password(file: &str, wanted: [&str; 4]) -> Option<String> {
     let lines = file.lines().filter(|line| !line.starts_with('#'));
-    lines.map(fields).find_map(|fields| match fields.as_slice() {
-        [host, port, database, user, password] => {
-            let fits = |field: &str, value: &str| field == "*" || field == value;
-            let all = fits(host, wanted.host)
-                && fits(port, &wanted.port)
-                && fits(database, wanted.database)
-                && fits(user, wanted.user);
-            all.then(|| password.clone())
-        }
-        _ => None,
+    lines.map(fields).find_map(|fields| {
+        let (password, fields) = fields.split_last().filter(|(_, fields)| fields.len() == wanted.len())?;
+        fields.iter().zip(wanted).all(|(field, value)| field == "*" || field == value).then(|| password.clone())
     })
 }
 
@@ -275,13 +261,33 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Prepares encrypted connections. A server's certificate is checked against the authorities in a PEM file, or without one against
+/// The encryption of connections, if they are encrypted.
+#[derive(Clone)]
+pub(crate) struct Tls {
+    rustls: MakeRustlsConnect,
+    is_used: bool,
+}
+
+impl MakeTlsConnect<Socket> for Tls {
+    type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
+    type TlsConnect = <MakeRustlsConnect as MakeTlsConnect<Socket>>::TlsConnect;
+    type Error = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Error;
+
+    fn make_tls_connect(&mut self, host: &str) -> Result<Self::TlsConnect, Self::Error> {
+        // A socket of this machine has no name, and needs none.
+        let host = if self.is_used { host } else { "localhost" };
+        MakeTlsConnect::<Socket>::make_tls_connect(&mut self.rustls, host)
+    }
+}
+
+/// Prepares connections, encrypted ones unless the mode says that there are none. A server's certificate is checked against the authorities in a PEM file, or without one against
 /// those that Mozilla trusts, and has to name the host.
 ///
 /// # Errors
 /// The file cannot be read, or holds no certificate.
-pub(crate) fn connector(authorities: Option<&Path>) -> Result<MakeRustlsConnect> {
-    let roots = match authorities {
+pub(crate) fn connector(mode: SslMode, authorities: Option<&Path>) -> Result<Tls> {
+    let is_used = mode != SslMode::Disable;
+    let roots = match authorities.filter(|_| is_used) {
         Some(file) => read_authorities(file)?,
         None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
     };
@@ -291,7 +297,8 @@ pub(crate) fn connector(authorities: Option<&Path>) -> Result<MakeRustlsConnect>
         // The provider above has these versions.
         Err(_) => unreachable!("the provider supports the default versions"),
     };
-    Ok(MakeRustlsConnect::new(config.with_root_certificates(roots).with_no_client_auth()))
+    let rustls = MakeRustlsConnect::new(config.with_root_certificates(roots).with_no_client_auth());
+    Ok(Tls { rustls, is_used })
 }
 
 fn read_authorities(file: &Path) -> Result<RootCertStore> {
@@ -413,12 +420,11 @@ mod tests {
     #[test]
     fn the_first_line_that_fits_has_the_password() {
         let file = "# ours\ndb.example:5432:tamis:ada:one\n*:5433:*:ada:t\\:w\\\\o\n*:*:*:*:three\nbroken\n";
-        let found =
-            |host, port: &str, user| password(file, &Wanted { host, port: port.to_owned(), database: "tamis", user });
+        let found = |host, port: &str, user| password(file, [host, port, "tamis", user]);
         assert_eq!(found("db.example", "5432", "ada").as_deref(), Some("one"));
         assert_eq!(found("other", "5433", "ada").as_deref(), Some("t:w\\o"));
         assert_eq!(found("other", "1", "eve").as_deref(), Some("three"));
-        assert_eq!(password("a:1:b:c:d:e\n", &Wanted { host: "a", port: "1".into(), database: "b", user: "c" }), None);
+        assert_eq!(password("a:1:b:c:d:e\n", ["a", "1", "b", "c"]), None);
     }
 
     #[test]
@@ -444,7 +450,9 @@ mod tests {
         let empty = directory.path().join("empty.pem");
         std::fs::write(&empty, "none\n").unwrap();
         for file in [missing, empty] {
-            let Err(error) = connector(Some(&file)) else { panic!("{} has no certificate", file.display()) };
+            let Err(error) = connector(SslMode::Require, Some(&file)) else {
+                panic!("{} has no certificate", file.display())
+            };
             let error = error.to_string();
             assert!(error.starts_with(&*file.to_string_lossy()) && error.contains("sslrootcert"), "{error}");
         }

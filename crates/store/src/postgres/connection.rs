@@ -9,12 +9,11 @@ use deadpool_postgres::{
     StatementCache, Timeouts, Transaction,
 };
 use tokio::runtime::Runtime;
-use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Config, IsolationLevel, NoTls, SimpleQueryMessage};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::{Config, IsolationLevel, SimpleQueryMessage};
 
-use super::address::{Address, CONNECT_TIMEOUT};
+use super::address::{Address, CONNECT_TIMEOUT, Tls};
 use super::error::{Failure, error};
 use super::servers::{InOrder, Outage, Sessions};
 use super::{address, row_security, servers};
@@ -79,8 +78,7 @@ pub(crate) struct Connections {
     outage: Outage,
     /// For connections outside the pool.
     config: Config,
-    /// `None` without encryption.
-    encryption: Option<MakeRustlsConnect>,
+    tls: Tls,
     /// The address without its password, for messages.
     address: String,
     /// Whether connections have sessions of their own.
@@ -108,13 +106,10 @@ impl Connections {
         config.application_name("tamis");
         let local_settings = settings(config.get_options(), true);
         let settings: Arc<str> = settings(config.get_options(), false).into();
-        let encryption = match config.get_ssl_mode() {
-            SslMode::Disable => None,
-            _ => Some(address::connector(authorities.as_deref())?),
-        };
-        let sessions = Arc::new(Sessions::new(config.clone(), encryption.clone()));
+        let tls = address::connector(config.get_ssl_mode(), authorities.as_deref())?;
+        let sessions = Arc::new(Sessions::new(config.clone(), tls.clone()));
         let pool = |config: &Config| {
-            pool(config, encryption.clone(), settings.clone(), sessions.clone())
+            pool(config, tls.clone(), settings.clone(), sessions.clone())
                 .map_err(|error| StoreError::Database { path: address.clone().into(), reason: error.to_string() })
         };
         let has_standbys =
@@ -139,7 +134,7 @@ impl Connections {
             standbys,
             outage: Outage::default(),
             config,
-            encryption,
+            tls,
             address,
             sessions,
             local_settings,
@@ -283,9 +278,9 @@ impl Connections {
         }
     }
 
-    /// What a connection outside the pool needs: the address, and the encryption if there is one.
-    pub fn apart(&self) -> (Config, Option<MakeRustlsConnect>) {
-        (self.config.clone(), self.encryption.clone())
+    /// What a connection outside the pool needs: the address, and the servers there.
+    pub fn apart(&self) -> (Config, InOrder) {
+        (self.config.clone(), InOrder::new(&self.config, self.tls.clone()))
     }
 
     /// Runs a future on the threads of the connections.
@@ -444,17 +439,9 @@ impl Drop for Connections {
 }
 
 /// Makes a pool of connections to the first server of an address that will do.
-fn pool(
-    config: &Config,
-    encryption: Option<MakeRustlsConnect>,
-    settings: Arc<str>,
-    sessions: Arc<Sessions>,
-) -> Result<Pool, BuildError> {
+fn pool(config: &Config, tls: Tls, settings: Arc<str>, sessions: Arc<Sessions>) -> Result<Pool, BuildError> {
     let manager = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = match encryption {
-        Some(encryption) => Manager::from_connect(config.clone(), InOrder::new(config, encryption), manager),
-        None => Manager::from_connect(config.clone(), InOrder::new(config, NoTls), manager),
-    };
+    let manager = Manager::from_connect(config.clone(), InOrder::new(config, tls), manager);
     // Each server of the address has its part of the time.
     let patience = config.get_connect_timeout().map_or(CONNECT_TIMEOUT, |part| match address::servers(config) {
         1 => *part,

@@ -95,16 +95,9 @@ impl Failure {
     /// The failure of a commit, after which nobody knows what was saved if the connection broke.
     pub fn of_commit(error: tokio_postgres::Error) -> Failure {
         let failure = Failure::Server(error);
-        match failure.is_lost() {
-            true => failure.unconfirmed(),
-            false => failure,
-        }
-    }
-
-    fn unconfirmed(self) -> Failure {
-        match self {
-            Failure::Server(error) => Failure::Unconfirmed(error),
-            other => other,
+        match (failure.is_lost(), failure) {
+            (true, Failure::Server(error)) => Failure::Unconfirmed(error),
+            (_, failure) => failure,
         }
     }
 }

@@ -14,6 +14,7 @@ use super::connection::Lasting;
 use super::error::Failure;
 use super::namespaces::{NOW_MS, key};
 use crate::error::{Result, StoreError};
+use crate::names::names;
 
 /// Number of failures after which a job is given up.
 pub const MOST_JOB_FAILURES: u32 = 3;
@@ -38,19 +39,7 @@ pub enum JobState {
     Failed,
 }
 
-impl JobState {
-    const ALL: [JobState; 4] = [JobState::Waiting, JobState::Running, JobState::Done, JobState::Failed];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            JobState::Waiting => "waiting",
-            JobState::Running => "running",
-            JobState::Done => "done",
-            JobState::Failed => "failed",
-        }
-    }
-}
+names!(JobState { Waiting = "waiting", Running = "running", Done = "done", Failed = "failed" });
 
 /// A tree to be indexed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -117,10 +106,7 @@ fn job(row: &Row) -> Job {
         job: row.get::<_, i64>(0) as u64,
         namespace: row.get(1),
         path: row.get(2),
-        state: JobState::ALL
-            .into_iter()
-            .find(|state| state.name() == row.get::<_, &str>(3))
-            .unwrap_or(JobState::Waiting),
+        state: JobState::named(row.get(3)).unwrap_or(JobState::Waiting),
         failures: row.get::<_, i32>(4) as u32,
         worker: row.get(5),
         reason: row.get(6),
@@ -252,7 +238,7 @@ impl PostgresStore {
             );
             // The text of an error can hold what PostgreSQL cannot.
             let reason = reason.map(|reason| reason.replace('\0', ""));
-            transaction.execute(&update, &[&number, &namespace, &state.name(), &failures, &reason, &pause]).await?;
+            transaction.execute(&update, &[&number, &namespace, &state.as_str(), &failures, &reason, &pause]).await?;
             remove_earlier(transaction, namespace, number).await?;
             Ok(Some(state))
         })

@@ -16,15 +16,16 @@ use super::error::Failure;
 use super::namespaces::NOW_MS;
 use super::schema::VERSION;
 use super::serving::CHANNEL;
+use super::session::{execute, query};
 use super::vectors::in_database::ensure_indexes;
 use super::words::in_memory::{Difference, WordsWriter};
 use super::{PostgresStore, vectors};
 use crate::content;
-use crate::content::evidence_problems;
+use crate::content::{Problems, check_evidence};
 use crate::error::{Result, StoreError};
 use crate::lexical::TermReader;
 use crate::record::TextForm;
-use crate::report::{Findings, Part, Problem, Progress, Pruned, Sizes, Summary};
+use crate::report::{Findings, Part, Progress, Pruned, Sizes, Summary};
 use crate::sqlite::LexicalRow;
 use crate::store::Maintenance;
 
@@ -136,16 +137,15 @@ impl PostgresStore {
         );
         let changed: Vec<String> = self.connections.write(async |transaction| {
             // Whoever locks several namespaces does so in this order.
-            let changed = transaction.query(&transaction.prepare_cached(&changed).await?, these).await?;
-            let stamp = transaction.prepare_cached(&stamp).await?;
+            let changed = query(transaction, &changed, these).await?;
             let mut stamped = Vec::new();
             for row in &changed {
                 let namespace: &str = row.get(0);
-                if transaction.execute(&stamp, &[&namespace]).await? > 0 {
+                if execute(transaction, &stamp, &[&namespace]).await? > 0 {
                     // A name that is too long for a message is left out of it.
                     let told = if namespace.len() < 8000 { namespace } else { "" };
-                    let notify = transaction.prepare_cached("SELECT pg_notify($1, $2)").await?;
-                    transaction.query(&notify, &[&CHANNEL, &told]).await?;
+                    let notify = "SELECT pg_notify($1, $2)";
+                    query(transaction, notify, &[&CHANNEL, &told]).await?;
                     stamped.push(namespace.to_owned());
                 }
             }
@@ -167,7 +167,7 @@ impl PostgresStore {
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     passages: u64,
-    problems: Vec<(Part, &'static str, u64)>,
+    problems: Problems,
     mendable: BTreeSet<String>,
 }
 
@@ -178,23 +178,21 @@ pub(crate) async fn check(connections: &Connections, transaction: &Transaction<'
     let names: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
     for (part, problem, count) in STRAYS {
         let row = transaction.query_one(*count, &[&names]).await?;
-        found.count(*part, problem, row.get(0));
+        found.problems.count(*part, problem, row.get::<_, i64>(0) as u64);
     }
     for (namespace, row) in names.iter().zip(&rows) {
         let passages = "SELECT count(*) FROM passages WHERE namespace = $1";
         found.passages += transaction.query_one(passages, &[namespace]).await?.get::<_, i64>(0) as u64;
         for (part, problem, count) in CHECKS.iter().copied() {
             let wrong: i64 = transaction.query_one(count, &[namespace]).await?.get(0);
-            found.count(part, problem, wrong);
+            found.problems.count(part, problem, wrong as u64);
             if wrong > 0 && part == Part::Lexical {
                 found.mendable.insert(namespace.clone());
             }
         }
-        for (problem, count) in evidence_problems(&connections.content(transaction), namespace).await? {
-            found.count(Part::Database, problem, count as i64);
-        }
+        check_evidence(&connections.content(transaction), namespace, &mut found.problems).await?;
         if row.get::<_, i32>(1) < TermReader::VERSION as i32 {
-            found.count(Part::Lexical, "namespaces have words of an earlier version", 1);
+            found.problems.count(Part::Lexical, "namespaces have words of an earlier version", 1);
             found.mendable.insert(namespace.clone());
         }
     }
@@ -202,17 +200,6 @@ pub(crate) async fn check(connections: &Connections, transaction: &Transaction<'
 }
 
 impl Found {
-    /// Counts a problem. Those of all namespaces are one.
-    fn count(&mut self, part: Part, problem: &'static str, more: i64) {
-        if more <= 0 {
-            return;
-        }
-        match self.problems.iter_mut().find(|(_, known, _)| *known == problem) {
-            Some((_, _, count)) => *count += more as u64,
-            None => self.problems.push((part, problem, more as u64)),
-        }
-    }
-
     /// The namespaces whose words can be rebuilt.
     pub fn mendable(&self) -> Vec<String> {
         self.mendable.iter().cloned().collect()
@@ -220,12 +207,7 @@ impl Found {
 
     /// The findings for people.
     pub fn findings(self) -> Findings {
-        let problem = |(part, problem, count): (Part, &str, u64)| Problem {
-            part,
-            message: format!("{count} {problem}"),
-            mendable: part == Part::Lexical,
-        };
-        Findings { passages: self.passages, problems: self.problems.into_iter().map(problem).collect() }
+        Findings { passages: self.passages, problems: self.problems.found().collect() }
     }
 }
 

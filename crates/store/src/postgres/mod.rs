@@ -3,6 +3,18 @@
 //! Every table that grows with the content has the namespace as the first column of its key, and nearly every statement names the
 //! namespaces it concerns, so that the tables can be distributed by namespace.
 //!
+//! | calls | the namespaces that their statements name |
+//! | --- | --- |
+//! | the documents, passages and evidence of one namespace | that one, and the transaction is confined to it (`row_security`) |
+//! | records, attributes, passages, places and vectors by number | those that the caller says they are in; all if it says none |
+//! | the two legs, `select`, coverage | those of the filter that have passages (`select::Scope`), and the transaction is confined to the filter's; all if it names none |
+//! | `find`, origins, newest dates, models, summaries, checks, publishing | all |
+//! | the list of namespaces and the change number | all, by the coordinator's list (`namespace_list`) where nodes hold the tables |
+//! | writing | those of the documents, each of which is locked first (`namespaces`) |
+//! | settings, and the right to write | the tree that the store was opened for |
+//!
+//! The embedded store runs the same calls without the confinement. There, a namespace is a column of documents and evidence alone.
+//!
 //! This file has the store and what it keeps between calls. `connection` bridges from blocking calls to the asynchronous client, to the
 //! `servers` that `address` names; `error` explains what can go wrong on the way. `schema` creates the tables, and `row_security` confines
 //! reading to namespaces a second time. `changes` writes documents, `namespaces` registers their namespaces and has the right to write
@@ -14,8 +26,6 @@ mod address;
 mod changes;
 mod connection;
 mod error;
-#[cfg(feature = "evidence")]
-mod evidence;
 mod jobs;
 mod maintenance;
 mod namespaces;
@@ -40,11 +50,13 @@ use deadpool_postgres::{GenericClient, Object, Transaction};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio_postgres::error::SqlState;
 
-use crate::content::{Content, KnownNamespaces, Model};
+use crate::content::{Changing, Content, KnownNamespaces, Model};
 use crate::error::{Result, StoreError};
 use crate::filter::Filter;
+use crate::graph::TaskUpdates;
+use crate::guard::Guard;
 use crate::recent::{Recent, lock};
-use crate::record::PassageRef;
+use crate::record::{Applied, PassageRef};
 use crate::report::Coverage;
 use crate::session::{Row, Session, all};
 use crate::vectors::{Effort, sample_ranks};
@@ -78,8 +90,7 @@ pub struct PostgresStore {
     pub(crate) legs: Legs,
     pub(crate) namespaces: KnownNamespaces,
     pub(crate) listening: Listening,
-    #[cfg(feature = "evidence")]
-    pub(crate) guard: std::sync::Arc<crate::guard::Guard>,
+    pub(crate) guard: Arc<Guard>,
 }
 
 impl PostgresStore {
@@ -96,8 +107,7 @@ impl PostgresStore {
         let instance = connections.ask(read)?;
         let is_distributed = connections.ask(async |connection| servers::are_distributed(connection).await)?;
         Ok(PostgresStore {
-            #[cfg(feature = "evidence")]
-            guard: std::sync::Arc::new(crate::guard::Guard::new(connections.address().as_ref())),
+            guard: Arc::new(Guard::new(connections.address().as_ref())),
             connections,
             namespace: namespace.to_owned(),
             instance,
@@ -140,7 +150,6 @@ impl Content for PostgresStore {
         self.connections.read_of(namespaces, async |transaction| work(&self.connections.content(transaction)).await)
     }
 
-    #[cfg(feature = "evidence")]
     fn read_evidence<T>(
         &self,
         namespaces: &[&str],
@@ -174,36 +183,29 @@ impl Content for PostgresStore {
         self.connections.read_of(&filter.namespaces, async |transaction| select::select(transaction, filter).await)
     }
 
-    #[cfg(feature = "evidence")]
-    fn put_evidence(
+    fn write_namespaces(
         &self,
-        namespace: &str,
-        origin: &str,
-        records: &[crate::evidence::EvidenceRecord],
-        changes: &[crate::record::Change],
-    ) -> Result<crate::record::Applied> {
-        let applied = self.connections.write(async |transaction| {
-            let also = std::collections::BTreeSet::from([namespace.to_owned()]);
-            let (mut applied, mut tasks) = self.apply_documents(transaction, changes, also).await?;
-            let session = self.connections.session(transaction);
-            crate::graph::write::<Failure>(&session, namespace, origin, records, &mut tasks).await?;
-            tasks.apply(&session).await?;
-            namespaces::count_evidence_change(transaction, &[namespace]).await?;
-            applied.seq = self.change_number_in(transaction).await?;
-            Ok(applied)
-        })?;
-        self.counted.wrote(records.len() as u64 + applied.passages_added);
-        Ok(applied)
+        names: &[&str],
+        work: impl AsyncFn(&dyn Session<Failure>) -> Result<(), Failure>,
+    ) -> Result<()> {
+        self.connections.write(async |transaction| {
+            self.lock_namespaces(transaction, names.iter().copied()).await?;
+            namespaces::numbers(transaction, &names.iter().copied().collect(), []).await?;
+            work(&self.connections.content(transaction)).await?;
+            self.count_change(transaction, names).await
+        })
     }
 
-    #[cfg(feature = "evidence")]
-    fn run_sql(
+    fn change(
         &self,
-        namespace: &str,
-        query: &crate::sql::SqlQuery,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<crate::sql::SqlRows> {
-        self.query_evidence(namespace, query, cancelled)
+        changing: &Changing<'_>,
+        evidence: impl AsyncFn(&dyn Session<Failure>, &mut TaskUpdates) -> Result<u64, Failure>,
+    ) -> Result<Applied> {
+        self.change_documents(changing, evidence)
+    }
+
+    fn guard(&self) -> &Arc<Guard> {
+        &self.guard
     }
 }
 

@@ -1,7 +1,6 @@
 //! Namespaces: registering and removing them, changing their documents as a whole, and the right to write to them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -12,16 +11,16 @@ use super::PostgresStore;
 use super::connection::Lasting;
 use super::error::Failure;
 use super::servers::{UNREACHABLE, UPDATE_LIST};
+use super::session::{execute, query};
 use super::words::in_memory::Difference;
-use crate::content::{Content, new_trees};
+use crate::content::Content;
 use crate::error::{Result, StoreError};
 use crate::graph;
 use crate::lexical::TermReader;
 use crate::lock::UNNAMED_HOLDER;
 use crate::recent::lock;
-use crate::record::{Applied, NewNamespace, Tree};
+use crate::record::Applied;
 use crate::session::{Row, all};
-use crate::sqlite::validate_namespace;
 
 /// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ. It is that of the statement, because a
 /// distributed table cannot be updated with a function whose result changes within it.
@@ -35,9 +34,8 @@ pub(crate) async fn numbers<'n>(
 ) -> Result<BTreeMap<String, i32>, Failure> {
     let wanted: BTreeSet<&str> = registered.iter().copied().chain(others).collect();
     let wanted: Vec<&str> = wanted.into_iter().collect();
-    let select =
-        transaction.prepare_cached("SELECT namespace, number FROM namespaces WHERE namespace = ANY($1)").await?;
-    let rows = transaction.query(&select, &[&wanted]).await?;
+    let select = "SELECT namespace, number FROM namespaces WHERE namespace = ANY($1)";
+    let rows = query(transaction, select, &[&wanted]).await?;
     let mut numbers: BTreeMap<String, i32> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
     for name in registered.iter().filter(|name| !numbers.contains_key(**name)).copied().collect::<Vec<_>>() {
         let insert = "INSERT INTO namespaces(namespace, analysis) VALUES ($1, $2) RETURNING number";
@@ -61,10 +59,9 @@ impl NamespaceChange {
             "UPDATE namespaces SET change_number = change_number + $2, changed_ms = {NOW_MS}, passages = passages + $3, \
              body_terms = body_terms + $4, name_terms = name_terms + $5, documents = documents + $6 WHERE namespace = $1"
         );
-        let statement = transaction.prepare_cached(&update).await?;
         let Difference { documents, passages, body_terms, name_terms, .. } = &self.difference;
         let count = i64::from(self.counts);
-        transaction.execute(&statement, &[&namespace, &count, passages, body_terms, name_terms, documents]).await?;
+        execute(transaction, &update, &[&namespace, &count, passages, body_terms, name_terms, documents]).await?;
         Ok(())
     }
 }
@@ -81,43 +78,13 @@ impl PostgresStore {
         Ok(client.query_one(&statement, &[]).await?.get::<_, i64>(0) as u64)
     }
 
-    /// Registers a namespace, or replaces its registration.
-    pub(crate) fn register_namespace(&self, namespace: &NewNamespace) -> Result<()> {
-        let NewNamespace { name, owner, shared } = namespace;
-        validate_namespace(namespace)?;
-        self.connections.write(async |transaction| {
-            self.lock_namespaces(transaction, [name.as_str()]).await?;
-            numbers(transaction, &BTreeSet::from([name.as_str()]), []).await?;
-            // A changed registration counts like any other change, so that caches of namespaces are refreshed.
-            let update = format!(
-                "UPDATE namespaces SET owner = $2, shared = $3, change_number = change_number + 1, \
-                 changed_ms = {NOW_MS} WHERE namespace = $1"
-            );
-            transaction.execute(&update, &[name, owner, shared]).await?;
-            self.note(transaction, &[name]).await
-        })
-    }
-
-    /// Makes trees those of their namespaces.
-    pub(crate) fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
-        let address = Path::new(self.address());
-        if self.ask(async |session| new_trees(session, trees, true, address).await)?.is_empty() {
-            return Ok(());
-        }
-        let names: Vec<&str> = trees.iter().map(|tree| tree.namespace.as_str()).collect();
-        self.connections.write(async |transaction| {
-            self.lock_namespaces(transaction, names.iter().copied()).await?;
-            let new = new_trees(&self.connections.content(transaction), trees, moved, address).await?;
-            for Tree { namespace, root, machine } in new {
-                numbers(transaction, &BTreeSet::from([namespace.as_str()]), []).await?;
-                let update = format!(
-                    "UPDATE namespaces SET root = $2, machine = $3, change_number = change_number + 1, \
-                     changed_ms = {NOW_MS} WHERE namespace = $1"
-                );
-                transaction.execute(&update, &[namespace, root, machine]).await?;
-            }
-            self.note(transaction, &names).await
-        })
+    /// Counts a change of namespaces, so that caches of them are refreshed.
+    pub(crate) async fn count_change(&self, transaction: &Transaction<'_>, names: &[&str]) -> Result<(), Failure> {
+        let count = format!(
+            "UPDATE namespaces SET change_number = change_number + 1, changed_ms = {NOW_MS} WHERE namespace = ANY($1)"
+        );
+        execute(transaction, &count, &[&names]).await?;
+        self.note(transaction, names).await
     }
 
     /// The table that lists all namespaces, without asking nodes.
@@ -128,7 +95,7 @@ impl PostgresStore {
     /// Notes what changed of namespaces, at the end of the transaction that changed it.
     pub(crate) async fn note(&self, transaction: &Transaction<'_>, namespaces: &[&str]) -> Result<(), Failure> {
         if self.is_distributed && !namespaces.is_empty() {
-            transaction.execute(&transaction.prepare_cached(UPDATE_LIST).await?, &[&namespaces]).await?;
+            execute(transaction, UPDATE_LIST, &[&namespaces]).await?;
         }
         Ok(())
     }
@@ -358,7 +325,7 @@ impl PostgresStore {
         if process == NOBODY {
             return Ok(());
         }
-        let share = transaction.prepare_cached("SELECT pg_advisory_xact_lock_shared($1)").await?;
+        let share = "SELECT pg_advisory_xact_lock_shared($1)";
         let held = transaction
             .prepare_cached(
                 "SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $1 AND locktype = 'advisory' AND granted AND objsubid = 1 \
@@ -366,7 +333,7 @@ impl PostgresStore {
                  AND classid = $2 AND objid = $3)",
             )
             .await?;
-        transaction.execute(&share, &[&fence_key(&self.namespace)]).await?;
+        execute(transaction, share, &[&fence_key(&self.namespace)]).await?;
         let (class, object) = halves(write_key(&self.namespace));
         match transaction.query_one(&held, &[&process, &class, &object]).await?.get(0) {
             true => Ok(()),
@@ -387,9 +354,9 @@ impl PostgresStore {
         // In one order everywhere, so that nobody waits in a circle.
         keys.sort_unstable();
         keys.dedup();
-        let lock = transaction.prepare_cached("SELECT pg_advisory_xact_lock($1)").await?;
+        let lock = "SELECT pg_advisory_xact_lock($1)";
         for key in &keys {
-            transaction.execute(&lock, &[key]).await?;
+            execute(transaction, lock, &[key]).await?;
         }
         self.check_instance(transaction).await
     }
@@ -460,15 +427,4 @@ pub(crate) fn key(kind: &str, name: &str) -> i64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"tamis ").update(kind.as_bytes()).update(b"\0").update(name.as_bytes());
     hasher.finalize().as_bytes().first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
-}
-
-/// Counts a change of the evidence of namespaces. Many change no document, and so no change number.
-pub(crate) async fn count_evidence_change(
-    transaction: &Transaction<'_>,
-    namespaces: &[impl AsRef<str>],
-) -> Result<(), Failure> {
-    let names: Vec<&str> = namespaces.iter().map(AsRef::as_ref).collect();
-    let count = "UPDATE namespaces SET evidence_number = evidence_number + 1 WHERE namespace = ANY($1)";
-    transaction.execute(&transaction.prepare_cached(count).await?, &[&names]).await?;
-    Ok(())
 }

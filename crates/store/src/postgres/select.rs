@@ -128,7 +128,7 @@ pub(crate) async fn resolve(
         let mut statement = Statement::new("SELECT p.passage FROM ");
         statement.push(PASSAGES).push(" WHERE ");
         condition.of_passages(&mut statement);
-        statement.push(" LIMIT ").push_number(sizes.few as u32 + 1);
+        statement.limit(sizes.few + 1);
         let rows = statement.query(transaction).await?;
         rows.iter().map(|row| row.get(0)).collect()
     } else {
@@ -149,7 +149,7 @@ pub(crate) async fn resolve(
         let mut statement = Statement::new("SELECT count(*) FROM ");
         statement.push(PASSAGES).push(" WHERE ");
         condition.of_passages(&mut statement);
-        statement.query(transaction).await?.first().map_or(0, |row| row.get::<_, i64>(0)) as u64
+        statement.count(transaction).await?
     };
     let passing = if count == all { Passing::All } else { Passing::Meeting(Box::new(condition)) };
     Ok(selection(scope, passing, count))
@@ -268,20 +268,17 @@ impl Condition {
     pub fn besides_documents<'c>(&'c self, statement: &mut Statement<'c>) {
         statement.push("p.namespace = ANY(").texts(&self.namespaces).push(")");
         let filter = &self.filter;
-        if !filter.languages.is_empty() {
-            statement.push(" AND coalesce(p.language, d.language) = ANY(").texts(&filter.languages).push(")");
-        }
-        if !filter.kinds.is_empty() {
-            statement.push(" AND p.kind = ANY(").texts(&filter.kinds).push(")");
-        }
-        if !filter.roles.is_empty() {
-            statement.push(" AND p.role = ANY(").texts(&filter.roles).push(")");
+        let restricted = [
+            (" AND coalesce(p.language, d.language) = ANY(", &filter.languages),
+            (" AND p.kind = ANY(", &filter.kinds),
+            (" AND p.role = ANY(", &filter.roles),
+            (" AND p.author_folded = ANY(", &self.authors),
+        ];
+        for (column, values) in restricted.into_iter().filter(|(_, values)| !values.is_empty()) {
+            statement.push(column).texts(values).push(")");
         }
         if !filter.ids.is_empty() {
             statement.push(" AND p.passage = ANY(").numbers(&self.ids).push(")");
-        }
-        if !filter.authors.is_empty() {
-            statement.push(" AND p.author_folded = ANY(").texts(&self.authors).push(")");
         }
         let bounds =
             [(" >= ", &filter.since_ns, &filter.since_day_ns), (" < ", &filter.until_ns, &filter.until_day_ns)];
@@ -323,6 +320,11 @@ impl<'v> Statement<'v> {
         self
     }
 
+    /// Limits the rows.
+    pub fn limit(&mut self, limit: usize) -> &mut Statement<'v> {
+        self.push(" LIMIT ").push_number(u32::try_from(limit).unwrap_or(i32::MAX as u32))
+    }
+
     /// Adds words as a constant, for an index that reads no parameters. Whatever is no letter, digit or space is left out.
     pub fn push_words(&mut self, words: &str) -> &mut Statement<'v> {
         self.text.push('\'');
@@ -351,6 +353,11 @@ impl<'v> Statement<'v> {
     /// Adds a list of numbers as a parameter.
     pub fn numbers(&mut self, values: &'v Vec<i64>) -> &mut Statement<'v> {
         self.bind(values, Type::INT8_ARRAY)
+    }
+
+    /// Runs it and returns the number that it computes.
+    pub async fn count(&self, transaction: &Transaction<'_>) -> Result<u64, Failure> {
+        Ok(self.query(transaction).await?.first().map_or(0, |row| row.get::<_, i64>(0)) as u64)
     }
 
     /// Runs it. The server plans it for these values, in one exchange of messages.

@@ -11,24 +11,24 @@ use deadpool_postgres::{Connect, GenericClient};
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::{Host, LoadBalanceHosts};
-use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
-use tokio_postgres::{Client, Config, Error, NoTls, SimpleQueryMessage, Socket};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Error, SimpleQueryMessage, Socket};
 
+use super::address::Tls;
 use super::error::Failure;
 use crate::error::Result;
 use crate::recent::lock;
 
 /// Tries the servers of an address in order, each in its part of the time. The client's own way waits for a server that takes a
 /// connection and then says nothing, such as a frozen one, and never comes to the next.
-pub(crate) struct InOrder<T> {
-    tls: T,
+pub(crate) struct InOrder {
+    tls: Tls,
     /// The address, once for each of its servers.
     each: Vec<Config>,
 }
 
-impl<T> InOrder<T> {
-    pub fn new(config: &Config, tls: T) -> InOrder<T> {
+impl InOrder {
+    pub fn new(config: &Config, tls: Tls) -> InOrder {
         let several = config.get_hosts().len().max(config.get_hostaddrs().len());
         let each = match config.get_load_balance_hosts() {
             LoadBalanceHosts::Random => Vec::new(),
@@ -87,13 +87,7 @@ fn of_one(config: &Config, at: usize) -> Config {
     one
 }
 
-impl<T> Connect for InOrder<T>
-where
-    T: MakeTlsConnect<Socket> + Clone + Sync + Send + 'static,
-    T::Stream: Sync + Send,
-    T::TlsConnect: Sync + Send,
-    <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
-{
+impl Connect for InOrder {
     fn connect(
         &self,
         config: &Config,
@@ -108,21 +102,18 @@ where
     }
 }
 
-type Connected<S> = (Client, tokio_postgres::Connection<Socket, S>);
+type Connected = (Client, tokio_postgres::Connection<Socket, <Tls as MakeTlsConnect<Socket>>::Stream>);
 
-impl<T> InOrder<T>
-where
-    T: MakeTlsConnect<Socket> + Clone,
-{
+impl InOrder {
     /// Connects to the first server of the address that will do.
-    pub async fn open(&self, config: &Config) -> Result<Connected<T::Stream>, Error> {
+    pub async fn open(&self, config: &Config) -> Result<Connected, Error> {
         match self.each.as_slice() {
             [] | [_] => config.connect(self.tls.clone()).await,
             each => self.first(each).await,
         }
     }
 
-    async fn first(&self, each: &[Config]) -> Result<Connected<T::Stream>, Error> {
+    async fn first(&self, each: &[Config]) -> Result<Connected, Error> {
         let mut last = None;
         for config in each {
             let part = config.get_connect_timeout().copied().unwrap_or(crate::postgres::address::CONNECT_TIMEOUT);
@@ -213,14 +204,14 @@ const PROCESS: &str = "SELECT pg_backend_pid()";
 /// without them works with both, so sessions count as shared unless they are seen to be own.
 pub(crate) struct Sessions {
     config: Config,
-    encryption: Option<MakeRustlsConnect>,
+    tls: Tls,
     /// True if they are own; unset until there is a connection.
     own: OnceCell<bool>,
 }
 
 impl Sessions {
-    pub fn new(config: Config, encryption: Option<MakeRustlsConnect>) -> Sessions {
-        Sessions { config, encryption, own: OnceCell::new() }
+    pub fn new(config: Config, tls: Tls) -> Sessions {
+        Sessions { config, tls, own: OnceCell::new() }
     }
 
     /// True if each connection is known to have its own.
@@ -261,10 +252,7 @@ impl Sessions {
     /// that was used last, or the one that was not used for longest.
     async fn differ(&self, first: &Client) -> Result<bool, Error> {
         let taking_turns = async {
-            let opened = match &self.encryption {
-                Some(encryption) => InOrder::new(&self.config, encryption.clone()).connect(&self.config).await,
-                None => InOrder::new(&self.config, NoTls).connect(&self.config).await,
-            };
+            let opened = InOrder::new(&self.config, self.tls.clone()).connect(&self.config).await;
             let Ok((other, _driving)) = opened else { return Ok(false) };
             let mut firsts = vec![process(first).await?];
             other.batch_execute("BEGIN").await?;

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{AsyncMessage, Config, NoTls, Socket};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::{AsyncMessage, Config};
 
 use super::PostgresStore;
 use super::address::CONNECT_TIMEOUT;
@@ -122,34 +120,28 @@ impl Listening {
     /// Begins to listen, unless somebody does already. Nothing is heard in a session that is shared.
     pub fn heard(&self, connections: &Connections) -> watch::Receiver<u64> {
         if connections.has_own_sessions() && !self.started.swap(true, Ordering::Relaxed) {
-            let (config, encryption) = connections.apart();
-            connections.spawn(listen(config, encryption, self.heard.clone()));
+            let (config, servers) = connections.apart();
+            connections.spawn(listen(config, servers, self.heard.clone()));
         }
         self.heard.subscribe()
     }
 }
 
 /// Listens for as long as the threads of the connections live.
-async fn listen(config: Config, encryption: Option<MakeRustlsConnect>, heard: Arc<watch::Sender<u64>>) {
+async fn listen(config: Config, servers: InOrder, heard: Arc<watch::Sender<u64>>) {
     loop {
         // Why it ended shows in the calls that ask.
-        let _ = match &encryption {
-            Some(encryption) => listen_once(&InOrder::new(&config, encryption.clone()), &config, &heard).await,
-            None => listen_once(&InOrder::new(&config, NoTls), &config, &heard).await,
-        };
+        let _ = listen_once(&servers, &config, &heard).await;
         tokio::time::sleep(RECONNECT_PAUSE).await;
     }
 }
 
 /// Listens until the connection breaks.
-async fn listen_once<T>(
-    servers: &InOrder<T>,
+async fn listen_once(
+    servers: &InOrder,
     config: &Config,
     heard: &watch::Sender<u64>,
-) -> Result<(), tokio_postgres::Error>
-where
-    T: MakeTlsConnect<Socket> + Clone,
-{
+) -> Result<(), tokio_postgres::Error> {
     let Ok(connected) = tokio::time::timeout(CONNECT_TIMEOUT, servers.open(config)).await else { return Ok(()) };
     let (client, mut connection) = connected?;
     let hearing = async {

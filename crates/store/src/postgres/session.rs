@@ -2,16 +2,18 @@
 
 use std::borrow::Cow;
 use std::error::Error;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 
 use bytes::BytesMut;
 use deadpool_postgres::GenericClient;
+use futures_util::TryStreamExt;
 use tokio_postgres::Transaction;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use super::connection::Connections;
 use super::error::Failure;
+use super::vectors::in_memory::Vector;
 use crate::error::StoreError;
 use crate::record::{DocumentId, PassageId, TextHash};
 use crate::session::{Answer, Dialect, Lock, Row, Rows, Session, Value};
@@ -68,11 +70,14 @@ pub(crate) const DIALECT: Dialect = Dialect {
     text: "p.text",
     embedded_text: "coalesce(p.embedded_text, p.before_text || p.text)",
     text_hash: "p.text_hash",
-    #[cfg(feature = "evidence")]
     passage_of_document: "p.namespace = d.namespace AND p.document = d.document",
     vector_of_passage: "v.namespace = p.namespace AND v.text_hash = p.text_hash",
-    #[cfg(feature = "evidence")]
-    vector: "vector_send(v.embedding)",
+    vector: ("vector_send(v.embedding)", |stored| {
+        let Vector(values) = Vector::from_sql(&Type::BYTEA, stored).map_err(|error| error.to_string())?;
+        Ok(values)
+    }),
+    // Each change of evidence changes one of these numbers.
+    evidence_state: "SELECT concat_ws(' ', number, change_number, evidence_number, changed_ms) FROM namespaces WHERE namespace = $1",
     retired: None,
     most_dimensions: (16_000, " in PostgreSQL"),
     stays: " FOR KEY SHARE",
@@ -83,13 +88,16 @@ impl<C: GenericClient> Session<Failure> for PostgresSession<'_, C> {
         &'s self,
         statement: &'s str,
         values: &'s [Value],
-        read: &'s mut dyn FnMut(Row),
+        read: &'s mut dyn FnMut(Row) -> bool,
     ) -> Answer<'s, (), Failure> {
         Box::pin(async move {
             let statement = self.client.prepare_cached(statement).await?;
             let values = self.parameters(values);
-            for row in self.client.query(&statement, &references(&values)).await? {
-                read(self.row(&row)?);
+            let mut rows = pin!(self.client.query_raw(&statement, references(&values)).await?);
+            while let Some(row) = rows.try_next().await? {
+                if !read(self.row(&row)?) {
+                    break;
+                }
             }
             Ok(())
         })
@@ -150,6 +158,24 @@ impl<C: GenericClient> Session<Failure> for PostgresSession<'_, C> {
     fn damaged(&self, reason: String) -> Failure {
         StoreError::Database { path: self.address.into(), reason }.into()
     }
+}
+
+/// Runs a statement, which is kept prepared, and returns its rows.
+pub(crate) async fn query(
+    client: &impl GenericClient,
+    statement: &str,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<tokio_postgres::Row>, Failure> {
+    Ok(client.query(&client.prepare_cached(statement).await?, values).await?)
+}
+
+/// Runs a statement, which is kept prepared, and returns the number of rows that it changed.
+pub(crate) async fn execute(
+    client: &impl GenericClient,
+    statement: &str,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<u64, Failure> {
+    Ok(client.execute(&client.prepare_cached(statement).await?, values).await?)
 }
 
 fn references<'v>(values: &'v [Parameter<'_>]) -> Vec<&'v (dyn ToSql + Sync)> {

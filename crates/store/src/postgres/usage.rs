@@ -353,24 +353,4 @@ mod tests {
         let after = ["usage_searches", "usage_quality"].map(file);
         assert!(before[0] != after[0] && before[1] != after[1], "deleted rows stay in no file");
     }
-
-    /// Printed for people: `cargo test -- --nocapture`.
-    #[test]
-    fn recording_takes_a_few_milliseconds() {
-        let Some(store) = store() else { return };
-        let log = store.usage().unwrap();
-        let passages: Vec<String> = (0..200).map(|at| format!("{at:012x}")).collect();
-        let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
-        let mut times: Vec<Duration> = (0..60)
-            .map(|number| {
-                let one = search(&number.to_string(), &passages);
-                let begun = Instant::now();
-                at_last(|| log.record_query(&one, Some(&quality(number))));
-                begun.elapsed()
-            })
-            .collect();
-        times.sort_unstable();
-        eprintln!("recording: median {:?}, longest {:?}", times[30], times[59]);
-        assert!(times[30] < IMPATIENT, "{:?}", times[30]);
-    }
 }

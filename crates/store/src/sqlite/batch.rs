@@ -7,22 +7,50 @@ use super::session::{SqliteSession, now};
 use super::texts::{Identity, PublicIds, prefixes, stored};
 use super::{Database, TransactionError};
 use crate::connection::{all, execute, one};
-use crate::content::{found_passages, new_trees};
+use crate::content::{Changing, found_passages};
 use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
 use crate::filter::folded;
-use crate::graph::{EvidenceChange, REMOVE, TaskUpdates, documents_changed, remove_origin};
-use crate::record::{
-    Applied, Attribute, Change, DocumentId, NewDocument, NewNamespace, NewPassage, TextForm, TextHash, Tree,
-};
-use crate::session::{bind, values};
+use crate::graph::{EvidenceChange, REMOVE, TaskUpdates, documents_changed};
+use crate::record::{Applied, Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
+use crate::session::{Session, bind, values};
 
 impl Database {
-    pub(crate) fn apply(&self, changes: &[Change]) -> Result<Applied> {
+    pub(crate) fn change(
+        &self,
+        changing: &Changing<'_>,
+        evidence: impl AsyncFn(&dyn Session<TransactionError>, &mut TaskUpdates) -> Result<u64, TransactionError>,
+    ) -> Result<Applied> {
+        let Changing { changes, origin, namespaces, registers } = *changing;
         self.write(|connection| {
             let mut batch = Batch::begin(connection)?;
+            for namespace in namespaces {
+                if registers {
+                    batch.register(namespace)?;
+                }
+                if let Some(origin) = origin {
+                    batch.delete_selected("namespace = ?1 AND origin = ?2", [namespace, origin])?;
+                }
+            }
             changes.iter().try_for_each(|change| batch.change(change))?;
+            if !namespaces.is_empty() {
+                now(evidence(&SqliteSession::new(connection), batch.follow_documents()?))?;
+                properties_changed(connection)?;
+            }
             batch.end()
+        })
+    }
+
+    /// Writes the rows of namespaces. It takes a change number like any other change, so that caches of namespaces are refreshed.
+    pub(crate) fn write_namespaces(
+        &self,
+        names: &[&str],
+        work: impl AsyncFn(&dyn Session<TransactionError>) -> Result<(), TransactionError>,
+    ) -> Result<()> {
+        self.write(|connection| {
+            names.iter().try_for_each(|name| register_namespace(connection, name))?;
+            now(work(&SqliteSession::new(connection)))?;
+            Ok(write_seq(connection, seq(connection)? + 1)?)
         })
     }
 }
@@ -164,14 +192,7 @@ impl<'c> Batch<'c> {
         for (ordinal, passage) in document.passages.iter().enumerate() {
             let hash = TextHash::of(&passage.embedded_text);
             let text = self.put_text(hash, &passage.embedded_text)?;
-            let name = names.next(&Identity {
-                language: passage.language.as_deref().or(document.language.as_deref()),
-                kind: &passage.kind,
-                symbol: passage.symbol.as_deref(),
-                signature: passage.signature.as_deref(),
-                heading: passage.heading.as_deref(),
-                text: hash,
-            });
+            let name = names.next(&Identity::new(passage, document.language.as_deref(), hash));
             let shared = passage.embedded_text.ends_with(&passage.text);
             let language = passage.language.as_ref().filter(|language| Some(*language) != document.language.as_ref());
             let seq = self.next_seq();
@@ -378,7 +399,7 @@ fn document_at(connection: &Connection, namespace: &str, path: &str) -> rusqlite
 }
 
 /// Gives a namespace its number, if it has none.
-pub(crate) fn register_namespace(connection: &Connection, name: &str) -> rusqlite::Result<()> {
+fn register_namespace(connection: &Connection, name: &str) -> rusqlite::Result<()> {
     if !connection.prepare_cached("SELECT 1 FROM namespaces WHERE namespace = ?1")?.exists([name])? {
         execute(connection, "INSERT INTO namespaces(namespace) VALUES (?1)", [name])?;
     }
@@ -405,69 +426,19 @@ pub(crate) fn same_identifier(path: &str) -> StoreError {
     StoreError::Invalid { what: path.to_owned(), reason }
 }
 
-/// Fails if a namespace has no name.
-pub(crate) fn validate_namespace(namespace: &NewNamespace) -> Result<()> {
-    match namespace.name.as_str() {
-        "" => Err(StoreError::Invalid {
-            what: "a namespace without a name".to_owned(),
-            reason: "a namespace is found by its name: give it one".to_owned(),
-        }),
-        _ => Ok(()),
-    }
-}
-
 /// Lists namespaces with what they hold.
 pub(crate) const NAMESPACES: &str = "SELECT n.namespace, n.root, n.machine, n.owner, n.shared, count(d.document), coalesce(sum(d.passages), 0) \
      FROM namespaces n LEFT JOIN documents d ON d.namespace = n.namespace GROUP BY n.number ORDER BY n.namespace";
 
 impl Database {
-    /// Registers a namespace, or replaces its registration.
-    pub(crate) fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
-        let NewNamespace { name, owner, shared } = namespace;
-        validate_namespace(namespace)?;
-        self.write(|connection| {
-            register_namespace(connection, name)?;
-            let sql = "UPDATE namespaces SET owner = ?2, shared = ?3 WHERE namespace = ?1";
-            execute(connection, sql, params![name, owner, shared])?;
-            Ok(count_change(connection)?)
-        })
-    }
-
-    /// Makes trees those of their namespaces.
-    pub(crate) fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
-        self.write(|connection| {
-            for tree in now(new_trees(&SqliteSession::new(connection), trees, moved, self.path()))? {
-                let Tree { namespace, root, machine } = tree;
-                register_namespace(connection, namespace)?;
-                let sql = "UPDATE namespaces SET root = ?2, machine = ?3 WHERE namespace = ?1";
-                execute(connection, sql, params![namespace, root, machine])?;
-            }
-            Ok(count_change(connection)?)
-        })
-    }
-
     pub(crate) fn remove_namespace(&self, name: &str) -> Result<Applied> {
         self.write(|connection| {
             let mut batch = Batch::begin(connection)?;
             REMOVE.iter().try_for_each(|delete| execute(connection, delete, [name]).map(drop))?;
             batch.delete_selected("namespace = ?1", [name])?;
             connection.execute("DELETE FROM namespaces WHERE namespace = ?1", [name])?;
-            let applied = batch.end()?;
-            count_change(connection)?;
-            Ok(applied)
-        })
-    }
-
-    /// Removes everything that was imported from an origin into namespaces.
-    pub(crate) fn remove_origin(&self, origin: &str, namespaces: &[String]) -> Result<Applied> {
-        self.write(|connection| {
-            let mut batch = Batch::begin(connection)?;
-            for namespace in namespaces {
-                batch.delete_selected("namespace = ?1 AND origin = ?2", [namespace, origin])?;
-                let tasks = batch.follow_documents()?;
-                now(remove_origin(&SqliteSession::new(connection), namespace, origin, tasks))?;
-            }
-            properties_changed(connection)?;
+            // Its registration is a change too.
+            batch.next_seq();
             batch.end()
         })
     }
@@ -486,11 +457,6 @@ impl Database {
             Ok(changed)
         })
     }
-}
-
-/// A changed registration takes a change number like any other change, so that caches of namespaces are refreshed.
-fn count_change(connection: &Connection) -> rusqlite::Result<()> {
-    write_seq(connection, seq(connection)? + 1)
 }
 
 /// Keeps a passage that is about to be deleted.

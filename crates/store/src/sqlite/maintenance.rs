@@ -4,10 +4,11 @@ use rusqlite::Connection;
 
 use super::replay::{count_kept_texts, kept_texts, now_ms, published_seq, set};
 use super::session::{SqliteSession, now};
-use super::{Database, SCHEMA, TransactionError, batch, replay};
+use super::{Database, SCHEMA, batch, replay};
 use crate::connection::{all, count, unsigned};
 use crate::content;
-use crate::error::Result;
+use crate::content::Problems;
+use crate::error::{Result, StoreError};
 use crate::report::{Part, Problem, Pruned, Summary};
 
 /// Most findings of SQLite's own check that are reported.
@@ -42,25 +43,26 @@ impl Database {
             let mut messages: Vec<String> = all(connection, &findings, [], |row| row.get(0))?;
             messages.retain(|finding| finding != "ok");
             messages.iter_mut().for_each(|finding| finding.insert_str(0, "integrity check: "));
+            let mut problems = Problems::default();
             for (problem, sql) in CHECKS {
-                let found = count(connection, sql, [])?;
-                if found > 0 {
-                    messages.push(format!("{found} {problem}"));
-                }
+                problems.count(Part::Database, problem, count(connection, sql, [])?);
             }
-            messages.extend(contradictions(connection)?);
+            let namespaces: Vec<String> = all(connection, "SELECT namespace FROM namespaces", [], |row| row.get(0))?;
+            for namespace in &namespaces {
+                now(content::check_evidence(&SqliteSession::new(connection), namespace, &mut problems))?;
+            }
             let passages =
                 all(connection, "SELECT passage FROM passages ORDER BY passage", [], |row| unsigned(row, 0))?;
-            Ok((messages, passages))
+            Ok((messages, problems, passages))
         });
-        let (messages, passages) = match checked {
+        let (messages, counted, passages) = match checked {
             Ok(checked) => checked,
             // An unreadable page is a finding too.
-            Err(error @ crate::StoreError::Corrupt { .. }) => (vec![error.to_string()], Vec::new()),
+            Err(error @ StoreError::Corrupt { .. }) => (vec![error.to_string()], Problems::default(), Vec::new()),
             Err(error) => return Err(error),
         };
         let problem = |message| Problem { part: Part::Database, message, mendable: false };
-        Ok(Integrity { problems: messages.into_iter().map(problem).collect(), passages })
+        Ok(Integrity { problems: messages.into_iter().map(problem).chain(counted.found()).collect(), passages })
     }
 }
 
@@ -85,20 +87,6 @@ const CHECKS: [(&str, &str); 5] = [
         "SELECT count(*) FROM vectors v JOIN models m ON m.model = v.model WHERE length(v.vector) <> 2 * m.dimension",
     ),
 ];
-
-/// Returns a sentence for each problem of the evidence.
-fn contradictions(connection: &Connection) -> Result<Vec<String>, TransactionError> {
-    let namespaces: Vec<String> = all(connection, "SELECT namespace FROM namespaces", [], |row| row.get(0))?;
-    let mut found: Vec<(&str, u64)> = Vec::new();
-    for namespace in &namespaces {
-        let problems = now(content::evidence_problems(&SqliteSession::new(connection), namespace))?;
-        match found.is_empty() {
-            true => found = problems,
-            false => found.iter_mut().zip(problems).for_each(|(known, (_, more))| known.1 += more),
-        }
-    }
-    Ok(found.iter().filter(|(_, count)| *count > 0).map(|(problem, count)| format!("{count} {problem}")).collect())
-}
 
 /// Fewest texts without passages that are kept.
 const FEWEST_KEPT: i64 = 1024;

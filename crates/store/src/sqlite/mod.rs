@@ -5,13 +5,10 @@
 //! - `vectors` reads and writes vectors, `select` resolves filters, and `maintenance` counts, checks and prunes. What both databases read
 //!   alike is in [`content`](crate::content).
 //! - `replay` gives the derived indexes the changes they lack, and has the table `meta`.
-//! - `evidence` writes the evidence graph and runs untrusted SQL on it (feature `evidence`).
 //! - `session` runs the statements that both databases understand.
 //! - `texts` compresses texts and gives passages their public identifiers.
 
 mod batch;
-#[cfg(feature = "evidence")]
-mod evidence;
 mod maintenance;
 pub(crate) mod replay;
 mod select;
@@ -33,7 +30,7 @@ use crate::recent::lock;
 
 pub(crate) use batch::NAMESPACES;
 #[cfg(feature = "postgres")]
-pub(crate) use batch::{same_identifier, validate, validate_namespace, validate_path};
+pub(crate) use batch::{same_identifier, validate, validate_path};
 pub(crate) use replay::{ContentState, LexicalRow};
 #[cfg(feature = "postgres")]
 pub(crate) use texts::{Identity, PublicIds, prefixes};
@@ -55,7 +52,6 @@ pub(crate) struct Database {
     pub(crate) embedded_up_to: Mutex<HashMap<i32, i64>>,
     /// The order in which the texts without a vector are to be embedded, by model.
     pub(crate) embedding_orders: Mutex<HashMap<i32, VecDeque<i64>>>,
-    #[cfg(feature = "evidence")]
     pub(crate) guard: std::sync::Arc<crate::guard::Guard>,
 }
 
@@ -114,7 +110,6 @@ impl Database {
             path: path.to_owned(),
             instance,
             file: file.ok_or_else(|| StoreError::replaced(path))?,
-            #[cfg(feature = "evidence")]
             guard: std::sync::Arc::new(crate::guard::Guard::new(path)),
             frozen: Mutex::new(frozen),
             readers: Mutex::default(),
@@ -143,12 +138,6 @@ impl Database {
             *frozen = now;
         }
         Ok(*frozen)
-    }
-
-    /// Returns `true` if the file is read as one that does not change.
-    #[cfg(feature = "evidence")]
-    pub(crate) fn is_frozen(&self) -> Result<bool> {
-        Ok(self.frozen()?.is_some())
     }
 
     fn looks_as(&self, stamp: Stamp) -> bool {
@@ -355,6 +344,7 @@ impl TransactionError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::Changing;
     use crate::record::{Change, NewDocument, NewPassage, TextForm};
 
     fn document(path: &str, text: &str) -> Change {
@@ -369,7 +359,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("tämis 1%.db");
         let database = Database::open_writable(&path).unwrap();
-        database.apply(&[document("a.md", "kept")]).unwrap();
+        let changing = Changing { changes: &[document("a.md", "kept")], ..Changing::default() };
+        database.change(&changing, async |_, _| Ok(0)).unwrap();
         drop(database);
         let reader = reader(&path, true).unwrap();
         let count: i64 = reader.query_row("SELECT count(*) FROM passages", [], |row| row.get(0)).unwrap();

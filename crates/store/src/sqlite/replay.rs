@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row};
 
 use super::texts::{content, own_text};
 use super::{Database, TransactionError};
+use crate::connection;
 use crate::connection::{all, count, execute, one, unsigned};
 use crate::content::Model;
 use crate::error::Result;
@@ -55,13 +56,10 @@ pub(crate) fn passages_since(
     seq: u64,
     mut each: impl FnMut(LexicalRow<'_>) -> Result<(), TransactionError>,
 ) -> Result<(), TransactionError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT p.passage, p.document, p.prose, d.path, d.title, p.symbol, p.heading, \
+    let select = "SELECT p.passage, p.document, p.prose, d.path, d.title, p.symbol, p.heading, \
          t.text, p.text_bytes, p.own_text, (SELECT n.number FROM namespaces n WHERE n.namespace = d.namespace), p.context \
-         FROM passages p JOIN documents d ON d.document = p.document JOIN texts t ON t.id = p.text_id WHERE p.passage > ?1 ORDER BY p.passage",
-    )?;
-    let mut rows = statement.query([seq as i64])?;
-    while let Some(row) = rows.next()? {
+         FROM passages p JOIN documents d ON d.document = p.document JOIN texts t ON t.id = p.text_id WHERE p.passage > ?1 ORDER BY p.passage";
+    connection::each(connection, select, [seq as i64], |row| {
         let optional = |index: usize| -> rusqlite::Result<Option<&str>> { Ok(row.get_ref(index)?.as_str_or_null()?) };
         let embedded = content(row, 7)?;
         let text = own_text(&embedded, row.get(8)?, optional(9)?);
@@ -76,9 +74,8 @@ pub(crate) fn passages_since(
             heading: optional(6)?,
             context: optional(11)?,
             text,
-        })?;
-    }
-    Ok(())
+        })
+    })
 }
 
 /// Passes the vectors that a model's vector file lacks to `each`: first those of passages inserted after the change number,
@@ -102,13 +99,11 @@ pub(crate) fn vectors_since(
     ];
     let mut vector = Vec::new();
     for query in &queries {
-        let mut statement = connection.prepare_cached(query)?;
-        let mut rows = statement.query([i64::from(model.number), seq as i64])?;
-        while let Some(row) = rows.next()? {
+        connection::each(connection, query, [i64::from(model.number), seq as i64], |row| {
             decode_vector(row.get_ref(2)?.as_blob()?, &mut vector);
             let owner = Owner { document: row.get(1)?, namespace: row.get(3)? };
-            each(unsigned(row, 0)?, owner, &vector)?;
-        }
+            each(unsigned(row, 0)?, owner, &vector)
+        })?;
     }
     Ok(())
 }
@@ -121,7 +116,11 @@ pub(crate) fn passage_id(row: &Row<'_>, column: usize) -> rusqlite::Result<Passa
 /// Reads a stored vector.
 pub(crate) fn decode_vector(bytes: &[u8], vector: &mut Vec<f32>) {
     vector.clear();
-    vector.extend(bytes.as_chunks().0.iter().map(|chunk| f16::from_le_bytes(*chunk).to_f32()));
+    vector.extend(decoded_vector(bytes));
+}
+
+pub(crate) fn decoded_vector(bytes: &[u8]) -> impl Iterator<Item = f32> {
+    bytes.as_chunks().0.iter().map(|chunk| f16::from_le_bytes(*chunk).to_f32())
 }
 
 /// The state of the database that a result was computed from.
@@ -176,13 +175,6 @@ fn read_properties(connection: &Connection) -> rusqlite::Result<i64> {
 /// Counts a change of dates, attributes or evidence.
 pub(crate) fn properties_changed(connection: &Connection) -> rusqlite::Result<()> {
     set(connection, "properties", read_properties(connection)? + 1)
-}
-
-/// Returns the state of the evidence: each change of it changes one of these numbers.
-#[cfg(feature = "evidence")]
-pub(crate) fn evidence_state(connection: &Connection) -> rusqlite::Result<String> {
-    let (changed, properties) = (get(connection, "last_change_ms")?, read_properties(connection)?);
-    Ok(format!("{} {properties} {}", seq(connection)?, changed.unwrap_or(0)))
 }
 
 /// Returns the change number of the last publication.

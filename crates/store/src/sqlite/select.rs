@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
 use super::replay::passage_id;
 use super::{Database, TransactionError};
-use crate::connection::{count, unsigned};
+use crate::connection::{all, count, each, unsigned};
 use crate::error::Result;
 use crate::filter::{AttributeCondition, BitSet, DAY_NS, Filter, PathGlobs, Selection, SymbolPatterns, folded};
 use crate::record::{DocumentId, PassageRef};
@@ -47,16 +47,14 @@ impl Database {
     /// Returns all selected passages, ascending.
     pub(crate) fn select(&self, selection: &Selection) -> Result<Vec<PassageRef>> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached("SELECT passage, document FROM passages ORDER BY passage")?;
-            let mut rows = statement.query([])?;
             let mut selected = Vec::new();
-            while let Some(row) = rows.next()? {
-                let passage = passage_id(row, 0)?;
-                let document = DocumentId(row.get(1)?);
+            each(connection, "SELECT passage, document FROM passages ORDER BY passage", [], |row| {
+                let (passage, document) = (passage_id(row, 0)?, DocumentId(row.get(1)?));
                 if selection.contains(passage, document) {
                     selected.push(PassageRef { passage, document });
                 }
-            }
+                Ok::<(), TransactionError>(())
+            })?;
             Ok(selected)
         })
     }
@@ -68,10 +66,8 @@ fn namespaces(connection: &Connection, filter: &Filter) -> Result<Option<Vec<u32
         return Ok(None);
     }
     let (condition, values) = conditions(&[("namespace", &filter.namespaces)]);
-    let mut statement =
-        connection.prepare(&format!("SELECT number FROM namespaces WHERE {condition} ORDER BY number"))?;
-    let rows = statement.query_map(params_from_iter(values), |row| row.get(0))?;
-    Ok(Some(rows.collect::<rusqlite::Result<_>>()?))
+    let select = format!("SELECT number FROM namespaces WHERE {condition} ORDER BY number");
+    Ok(Some(all(connection, &select, params_from_iter(values), |row| row.get(0))?))
 }
 
 /// `column IN (?, ?)` for each column that the filter restricts, and the values.
@@ -112,24 +108,20 @@ fn documents(
     };
     match with_attributes(connection, &filter.attributes)? {
         Some(known) if known.len() <= FEW_DOCUMENTS => {
-            let mut statement = connection.prepare(&format!("{select} AND document = ?"))?;
+            let select = format!("{select} AND document = ?");
             for id in &known {
                 let values = values.iter().copied().chain([id as &dyn ToSql]);
-                let mut rows = statement.query(params_from_iter(values))?;
-                if let Some(row) = rows.next()? {
-                    take(row)?;
-                }
+                each(connection, &select, params_from_iter(values), &mut take)?;
             }
         }
         known => {
-            let mut statement = connection.prepare(&select)?;
-            let mut rows = statement.query(params_from_iter(values))?;
-            while let Some(row) = rows.next()? {
+            each(connection, &select, params_from_iter(values), |row| {
                 let id: i64 = row.get(0)?;
-                if known.as_ref().is_none_or(|known| known.binary_search(&id).is_ok()) {
-                    take(row)?;
+                match known.as_ref().is_none_or(|known| known.binary_search(&id).is_ok()) {
+                    true => take(row),
+                    false => Ok(()),
                 }
-            }
+            })?;
         }
     }
     Ok(Selection { documents: Some(bits), count, ..Selection::default() })
@@ -143,11 +135,9 @@ fn with_attributes(
     let mut known: Option<Vec<i64>> = None;
     for AttributeCondition { name, any_of } in conditions {
         let marks = vec!["?"; any_of.len()].join(", ");
-        let mut statement = connection
-            .prepare_cached(&format!("SELECT document FROM attributes WHERE name = ? AND folded IN ({marks})"))?;
+        let select = format!("SELECT document FROM attributes WHERE name = ? AND folded IN ({marks})");
         let values = std::iter::once(name.clone()).chain(any_of.iter().map(|value| folded(value)));
-        let rows = statement.query_map(params_from_iter(values), |row| row.get(0))?;
-        let mut having = rows.collect::<rusqlite::Result<Vec<i64>>>()?;
+        let mut having: Vec<i64> = all(connection, &select, params_from_iter(values), |row| row.get(0))?;
         having.sort_unstable();
         having.dedup();
         if let Some(known) = &known {
@@ -161,15 +151,14 @@ fn with_attributes(
 /// The spellings of `authors` in the database.
 fn spellings(connection: &Connection, authors: &[String]) -> Result<Vec<String>, TransactionError> {
     let wanted: Vec<String> = authors.iter().map(|author| folded(author)).collect();
-    let mut statement = connection.prepare_cached("SELECT DISTINCT author FROM passages WHERE author IS NOT NULL")?;
-    let mut rows = statement.query([])?;
     let mut spelled = Vec::new();
-    while let Some(row) = rows.next()? {
+    each(connection, "SELECT DISTINCT author FROM passages WHERE author IS NOT NULL", [], |row| {
         let author = row.get_ref(0)?.as_str()?;
         if wanted.contains(&folded(author)) {
             spelled.push(author.to_owned());
         }
-    }
+        Ok::<(), TransactionError>(())
+    })?;
     Ok(spelled)
 }
 
@@ -236,11 +225,7 @@ fn passages(
             ],
         };
         for source in sources {
-            let mut statement = connection.prepare(&format!("{select} {source}"))?;
-            let mut rows = statement.query(params_from_iter(&values))?;
-            while let Some(row) = rows.next()? {
-                take(row)?;
-            }
+            each(connection, &format!("{select} {source}"), params_from_iter(&values), &mut take)?;
         }
     } else {
         // Few enough to look up one by one: the passages asked for, or those of few documents.
@@ -249,12 +234,10 @@ fn passages(
             among => ("p.document", among.into_iter().flat_map(BitSet::iter).map(|id| id as i64).collect()),
         };
         let dated = dated(&format!("coalesce(p.dated_ns, {DOCUMENT_DATE})"));
-        let mut statement = connection.prepare(&format!("{select} {joined} WHERE {condition}{dated} AND {key} = ?"))?;
+        let select = format!("{select} {joined} WHERE {condition}{dated} AND {key} = ?");
         for key in &keys {
-            let mut rows = statement.query(params_from_iter(values.iter().copied().chain([key as &dyn ToSql])))?;
-            while let Some(row) = rows.next()? {
-                take(row)?;
-            }
+            let values = values.iter().copied().chain([key as &dyn ToSql]);
+            each(connection, &select, params_from_iter(values), &mut take)?;
         }
     }
     Ok(Selection { passages: Some(taken), count, ..Selection::default() })

@@ -9,6 +9,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_iter};
 
 use super::TransactionError;
+use super::replay::decoded_vector;
 use crate::session::{Answer, Dialect, Lock, Row, Rows, Session, Value};
 use crate::vectors::MAX_DIMENSION;
 
@@ -36,13 +37,15 @@ impl<'c> SqliteSession<'c> {
         self.transaction.take().map_or(Ok(()), Transaction::commit)
     }
 
-    fn all(&self, statement: &str, values: &[Value], read: &mut dyn FnMut(Row)) -> rusqlite::Result<()> {
+    fn all(&self, statement: &str, values: &[Value], read: &mut dyn FnMut(Row) -> bool) -> rusqlite::Result<()> {
         let mut statement = self.connection.prepare_cached(&in_sqlite(statement))?;
         let columns = statement.column_count();
         let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
             let values: rusqlite::Result<Vec<Value>> = (0..columns).map(|column| value(row.get_ref(column)?)).collect();
-            read(Row::from(values?));
+            if !read(Row::from(values?)) {
+                break;
+            }
         }
         Ok(())
     }
@@ -82,11 +85,12 @@ pub(crate) const DIALECT: Dialect = Dialect {
     text: "own_text(t.text, p.text_bytes, p.own_text)",
     embedded_text: "plain(t.text)",
     text_hash: "t.hash",
-    #[cfg(feature = "evidence")]
     passage_of_document: "p.document = d.document",
     vector_of_passage: "v.text_id = p.text_id",
-    #[cfg(feature = "evidence")]
-    vector: "f32_vector(v.vector)",
+    vector: ("v.vector", |stored| Ok(decoded_vector(stored).collect())),
+    // One for all namespaces.
+    evidence_state: "SELECT group_concat(value, ' ' ORDER BY key) FROM meta \
+         WHERE key IN ('seq', 'properties', 'last_change_ms') AND $1 IS NOT NULL",
     retired: Some("SELECT record FROM retired WHERE passage IN (SELECT value FROM json_each($1))"),
     most_dimensions: (MAX_DIMENSION, ""),
     stays: "",
@@ -102,7 +106,7 @@ impl Session<TransactionError> for SqliteSession<'_> {
         &'s self,
         statement: &'s str,
         values: &'s [Value],
-        read: &'s mut dyn FnMut(Row),
+        read: &'s mut dyn FnMut(Row) -> bool,
     ) -> Answer<'s, (), TransactionError> {
         Box::pin(ready(self.all(statement, values, read).map_err(TransactionError::from)))
     }

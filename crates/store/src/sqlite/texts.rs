@@ -12,7 +12,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, Row, ffi};
 use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict};
 
-use crate::record::TextHash;
+use crate::record::{NewPassage, TextHash};
 
 /// Trained on the passages of this repository by `zstd --train`, to a size beyond which little is gained.
 const DICTIONARY: &[u8] = include_bytes!("texts.zdict");
@@ -103,6 +103,20 @@ pub(crate) struct Identity<'p> {
     pub(crate) signature: Option<&'p str>,
     pub(crate) heading: Option<&'p str>,
     pub(crate) text: TextHash,
+}
+
+impl<'p> Identity<'p> {
+    /// That of a passage with the hash of its embedded text, in a document of a language.
+    pub(crate) fn new(passage: &'p NewPassage, of_document: Option<&'p str>, text: TextHash) -> Identity<'p> {
+        Identity {
+            language: passage.language.as_deref().or(of_document),
+            kind: &passage.kind,
+            symbol: passage.symbol.as_deref(),
+            signature: passage.signature.as_deref(),
+            heading: passage.heading.as_deref(),
+            text,
+        }
+    }
 }
 
 /// Assigns identifiers to the passages of one document, in document order.

@@ -9,7 +9,7 @@ use super::replay::{decode_vector, passage_id, seq, write_seq};
 use super::session::{SqliteSession, now};
 use super::texts::content;
 use super::{Database, TransactionError};
-use crate::connection::{all, count, one};
+use crate::connection::{all, count, each, one};
 use crate::content::{Model, check_vectors, model, models, register};
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
@@ -109,12 +109,11 @@ impl Database {
             let embedded = if selection.is_everything() {
                 count(connection, &format!("SELECT count(*) {EMBEDDED}"), [model])?
             } else {
-                let mut statement = connection.prepare_cached(&format!("SELECT p.passage, p.document {EMBEDDED}"))?;
-                let mut rows = statement.query([model])?;
                 let mut embedded = 0;
-                while let Some(row) = rows.next()? {
+                each(connection, &format!("SELECT p.passage, p.document {EMBEDDED}"), [model], |row| {
                     embedded += u64::from(selection.contains(passage_id(row, 0)?, DocumentId(row.get(1)?)));
-                }
+                    Ok::<(), TransactionError>(())
+                })?;
                 embedded
             };
             Ok(Coverage { passages: selection.count, embedded })

@@ -18,6 +18,8 @@
 
 use std::ops::Range;
 
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
 use super::VectorError;
 use super::quantize::PADDING;
 
@@ -30,7 +32,6 @@ const MAGIC: [u8; 8] = *b"TAMISVEC";
 pub(crate) const VERSION: u32 = 2;
 pub(crate) const HEADER_BYTES: usize = 512;
 const BYTE_ORDER: u32 = 0x0102_0304;
-const CHECKSUM_AT: usize = HEADER_BYTES - 32;
 /// Rows of sign codes come in groups of this many.
 pub(crate) const GROUP: usize = 64;
 const ALIGNMENT: usize = 64;
@@ -129,56 +130,80 @@ pub(crate) enum Refusal {
     Corrupt(String),
 }
 
+/// The header as it is written.
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+struct Fields {
+    magic: [u8; 8],
+    byte_order: u32,
+    version: u32,
+    instance: [u8; 16],
+    dimension: u32,
+    model_bytes: u32,
+    count: u64,
+    seq: u64,
+    body: [u8; 32],
+    centres: u32,
+    model: [u8; MAX_MODEL_BYTES],
+    unused: [u8; HEADER_BYTES - 380],
+    checksum: [u8; 32],
+}
+
+impl Fields {
+    /// The checksum of everything before it.
+    fn sum(&self) -> [u8; 32] {
+        let (content, _) = self.as_bytes().split_at(HEADER_BYTES - 32);
+        *blake3::hash(content).as_bytes()
+    }
+}
+
 impl Header {
     pub(crate) fn to_bytes(&self) -> [u8; HEADER_BYTES] {
-        let Identity { instance, model, dimension } = &self.identity;
-        let mut bytes = Vec::with_capacity(HEADER_BYTES);
-        bytes.extend(MAGIC);
-        bytes.extend(BYTE_ORDER.to_ne_bytes());
-        bytes.extend(VERSION.to_ne_bytes());
-        bytes.extend(instance);
-        bytes.extend((*dimension as u32).to_ne_bytes());
-        bytes.extend((model.len() as u32).to_ne_bytes());
-        bytes.extend((self.count as u64).to_ne_bytes());
-        bytes.extend(self.seq.to_ne_bytes());
-        bytes.extend(self.body);
-        bytes.extend((self.centres as u32).to_ne_bytes());
-        bytes.extend(model.as_bytes());
-        bytes.resize(CHECKSUM_AT, 0);
-        let checksum = blake3::hash(&bytes);
-        bytes.extend(checksum.as_bytes());
-        let mut header = [0; HEADER_BYTES];
-        header.copy_from_slice(&bytes);
-        header
+        let Identity { instance, model: name, dimension } = &self.identity;
+        let mut model = [0; MAX_MODEL_BYTES];
+        model[..name.len()].copy_from_slice(name.as_bytes());
+        let mut fields = Fields {
+            magic: MAGIC,
+            byte_order: BYTE_ORDER,
+            version: VERSION,
+            instance: *instance,
+            dimension: *dimension as u32,
+            model_bytes: name.len() as u32,
+            count: self.count as u64,
+            seq: self.seq,
+            body: self.body,
+            centres: self.centres as u32,
+            model,
+            unused: [0; HEADER_BYTES - 380],
+            checksum: [0; 32],
+        };
+        fields.checksum = fields.sum();
+        zerocopy::transmute!(fields)
     }
 
     /// Reads the header at the start of a file and checks it against the file's length.
     pub(crate) fn parse(file: &[u8]) -> Result<(Self, Layout), Refusal> {
         let corrupt = |reason: &str| Refusal::Corrupt(reason.to_owned());
-        let bytes = file.get(..HEADER_BYTES).ok_or_else(|| corrupt("the file is shorter than its header"))?;
-        let mut reader = Reader { rest: bytes };
-        if reader.take::<8>() != MAGIC {
+        let Ok((fields, _)) = Fields::read_from_prefix(file) else {
+            return Err(corrupt("the file is shorter than its header"));
+        };
+        if fields.magic != MAGIC {
             return Err(corrupt("the file does not begin as a vector file does"));
         }
-        if reader.u32() != BYTE_ORDER {
+        if fields.byte_order != BYTE_ORDER {
             return Err(Refusal::Stale("the file was written in another byte order".to_owned()));
         }
-        let version = reader.u32();
+        let version = fields.version;
         if version != VERSION {
             return Err(Refusal::Stale(format!("the file is of version {version}, this program writes {VERSION}")));
         }
-        let (content, checksum) = bytes.split_at(CHECKSUM_AT);
-        if blake3::hash(content).as_bytes() != checksum {
+        if fields.sum() != fields.checksum {
             return Err(corrupt("the header does not match its checksum"));
         }
-        let instance = reader.take();
-        let dimension = reader.u32() as usize;
-        let model_bytes = reader.u32() as usize;
-        let count = usize::try_from(reader.u64()).map_err(|_| corrupt("the count is out of range"))?;
-        let seq = reader.u64();
-        let body = reader.take();
-        let centres = reader.u32() as usize;
-        let model = reader.rest.get(..model_bytes.min(MAX_MODEL_BYTES)).unwrap_or_default();
+        let Fields { instance, seq, body, .. } = fields;
+        let (dimension, centres) = (fields.dimension as usize, fields.centres as usize);
+        let count = usize::try_from(fields.count).map_err(|_| corrupt("the count is out of range"))?;
+        let model = &fields.model[..MAX_MODEL_BYTES.min(fields.model_bytes as usize)];
         let model = String::from_utf8(model.to_vec()).map_err(|_| corrupt("the model's name is not text"))?;
         check_dimension(dimension).map_err(|_| corrupt("the dimension is out of range"))?;
         let layout = Layout::new(dimension, count, centres).ok_or_else(|| corrupt("the count is out of range"))?;
@@ -190,27 +215,6 @@ impl Header {
             )));
         }
         Ok((Self { identity: Identity { instance, model, dimension }, count, centres, seq, body }, layout))
-    }
-}
-
-/// Reads fields from the front of a header of checked length.
-struct Reader<'a> {
-    rest: &'a [u8],
-}
-
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        let Some((field, rest)) = self.rest.split_first_chunk::<N>() else { return [0; N] };
-        self.rest = rest;
-        *field
-    }
-
-    fn u32(&mut self) -> u32 {
-        u32::from_ne_bytes(self.take())
-    }
-
-    fn u64(&mut self) -> u64 {
-        u64::from_ne_bytes(self.take())
     }
 }
 

@@ -145,7 +145,7 @@ impl VectorIndex {
             let passages = snapshot.passages();
             rows_of(&self.live).map(|row| passages[row as usize])
         });
-        of_snapshot.chain(self.tail.passages().iter().copied())
+        of_snapshot.chain(self.tail.passages.iter().copied())
     }
 
     /// Returns `true` if enough changed since the snapshot to write a new one: more than 2,000 passages and more than one in 200.
@@ -170,12 +170,12 @@ impl VectorIndex {
         }
         let padded = self.encoder.padded();
         let mut writer = SnapshotWriter::create(path, identity, self.seq)?;
-        let mut added: Vec<(u64, usize)> = self.tail.passages().iter().copied().zip(0..).collect();
+        let mut added: Vec<(u64, usize)> = self.tail.passages.iter().copied().zip(0..).collect();
         added.sort_unstable();
         let mut added = added.into_iter().peekable();
         let push_added = |writer: &mut SnapshotWriter, passage: u64, row: usize| {
-            let codes = &self.tail.codes()[row * padded..(row + 1) * padded];
-            writer.push_code(passage, self.tail.owner(row), codes, self.tail.scales()[row])
+            let codes = &self.tail.codes[row * padded..(row + 1) * padded];
+            writer.push_code(passage, self.tail.owner(row), codes, self.tail.scales[row])
         };
         if let Some(snapshot) = &self.snapshot {
             let rows_a_part = (PART_BYTES / padded).max(1);
@@ -267,24 +267,8 @@ impl Tail {
         self.passages.len()
     }
 
-    pub(crate) fn passages(&self) -> &[u64] {
-        &self.passages
-    }
-
-    pub(crate) fn documents(&self) -> &[u32] {
-        &self.documents
-    }
-
     pub(crate) fn owner(&self, row: usize) -> Owner {
         Owner { document: self.documents[row], namespace: self.namespaces[row] }
-    }
-
-    pub(crate) fn codes(&self) -> &[i8] {
-        &self.codes
-    }
-
-    pub(crate) fn scales(&self) -> &[f32] {
-        &self.scales
     }
 }
 
@@ -341,72 +325,16 @@ impl Rows {
 }
 
 impl VectorIndex {
-    /// The `count` most similar passages of the documents that pass the filter, and the background.
-    ///
-    /// All passages are scanned. The result does not depend on the number of threads or the processor. Similarities
-    /// come from int8 codes: ask for several times as many as are wanted in the end and score those by their vectors.
-    ///
-    /// # Errors
-    /// The query has another dimension or is not finite.
-    pub fn nearest(
-        &self,
-        query: &[f32],
-        filter: Option<DocumentFilter<'_>>,
-        count: usize,
-    ) -> Result<Nearest, VectorError> {
-        self.nearest_with(query, filter, count, &Effort::default())
-    }
-
-    /// As [`nearest`](Self::nearest), with a chosen effort.
-    ///
-    /// # Errors
-    /// As [`nearest`](Self::nearest).
-    pub fn nearest_with(
-        &self,
-        query: &[f32],
-        filter: Option<DocumentFilter<'_>>,
-        count: usize,
-        effort: &Effort,
-    ) -> Result<Nearest, VectorError> {
-        let rows = filter.map(|filter| self.rows_of_documents(filter));
-        self.search(query, rows.as_ref(), count, effort)
-    }
-
-    /// As [`nearest`](Self::nearest), among rows that were chosen before.
-    ///
-    /// # Errors
-    /// As [`nearest`](Self::nearest), and when the index has changed since.
-    pub fn nearest_among(&self, query: &[f32], rows: &Rows, count: usize) -> Result<Nearest, VectorError> {
-        self.nearest_among_with(query, rows, count, &Effort::default())
-    }
-
-    /// As [`nearest_among`](Self::nearest_among), with a chosen effort.
-    ///
-    /// # Errors
-    /// As [`nearest_among`](Self::nearest_among).
-    pub fn nearest_among_with(
-        &self,
-        query: &[f32],
-        rows: &Rows,
-        count: usize,
-        effort: &Effort,
-    ) -> Result<Nearest, VectorError> {
-        if rows.changes != self.changes || rows.snapshot.len() != self.live.len() {
-            return Err(VectorError::Changed);
-        }
-        self.search(query, Some(rows), count, effort)
-    }
-
     /// The rows of the documents that pass a filter.
     #[must_use]
     pub fn rows_of_documents(&self, filter: DocumentFilter<'_>) -> Rows {
-        self.rows(self.snapshot().map_or(&[], |snapshot| snapshot.documents()), self.tail.documents(), filter)
+        self.rows(self.snapshot().map_or(&[], |snapshot| snapshot.documents()), &self.tail.documents, filter)
     }
 
     /// The rows of the passages that pass a filter.
     #[must_use]
     pub fn rows_of_passages(&self, filter: PassageFilter<'_>) -> Rows {
-        self.rows(self.snapshot().map_or(&[], |snapshot| snapshot.passages()), self.tail.passages(), filter)
+        self.rows(self.snapshot().map_or(&[], |snapshot| snapshot.passages()), &self.tail.passages, filter)
     }
 
     fn rows<T: Copy + PartialEq + Sync>(&self, keys: &[T], tail: &[T], filter: &(dyn Fn(T) -> bool + Sync)) -> Rows {
@@ -419,26 +347,23 @@ impl VectorIndex {
         }
     }
 
-    /// As [`nearest`](Self::nearest), for a filter that distinguishes the passages of one document.
+    /// The `count` most similar passages of some rows, or of all, and the background.
+    ///
+    /// All of them are scanned. The result does not depend on the number of threads or the processor. Similarities
+    /// come from int8 codes: ask for several times as many as are wanted in the end and score those by their vectors.
     ///
     /// # Errors
-    /// As [`nearest`](Self::nearest).
-    pub fn nearest_passages(
-        &self,
-        query: &[f32],
-        filter: PassageFilter<'_>,
-        count: usize,
-    ) -> Result<Nearest, VectorError> {
-        self.search(query, Some(&self.rows_of_passages(filter)), count, &Effort::default())
-    }
-
-    fn search(
+    /// The query has another dimension or is not finite, or the index has changed since the rows were chosen.
+    pub fn nearest(
         &self,
         query: &[f32],
         rows: Option<&Rows>,
         count: usize,
         effort: &Effort,
     ) -> Result<Nearest, VectorError> {
+        if rows.is_some_and(|rows| rows.changes != self.changes || rows.snapshot.len() != self.live.len()) {
+            return Err(VectorError::Changed);
+        }
         let query = Query::new(&self.encoder, query, effort.instructions)?;
         let every_tail_row: Vec<u32>;
         let tail_rows = match rows {
@@ -448,12 +373,12 @@ impl VectorIndex {
                 &every_tail_row
             }
         };
-        let tail = query.similarities(self.tail.codes(), self.tail.scales(), tail_rows, effort.in_parallel);
+        let tail = query.similarities(&self.tail.codes, &self.tail.scales, tail_rows, effort.in_parallel);
         let tail_hits =
-            tail_rows.iter().zip(&tail).map(|(row, similarity)| (self.tail.passages()[*row as usize], *similarity));
+            tail_rows.iter().zip(&tail).map(|(row, similarity)| (self.tail.passages[*row as usize], *similarity));
         let Some(snapshot) = &self.snapshot else {
             let hits = best_hits(tail_hits, count);
-            return Ok(Nearest { background: Background::new(tail.len(), &mut tail.clone(), &[]), hits });
+            return Ok(Nearest { background: Background::new(tail.len(), &tail), hits });
         };
 
         let passages = snapshot.passages();
@@ -475,32 +400,18 @@ impl VectorIndex {
         let snapshot_hits = rows.iter().zip(&scored).map(|(row, similarity)| (passages[*row as usize], *similarity));
         let hits = best_hits(snapshot_hits.chain(tail_hits), count);
 
-        let background = if exact {
+        let sample = if exact {
             scored.extend(&tail);
-            Background::new(total, &mut scored, &[])
+            scored
         } else {
             // Of everything that passed, the snapshot first and then the tail.
             let ranks = || sample_ranks(total, effort.sample);
             let mut sample = similarities(&rows_at_ranks(live, ranks().take_while(|rank| *rank < live_count)));
             sample.extend(ranks().skip_while(|rank| *rank < live_count).map(|rank| tail[rank - live_count]));
-            scored.extend(&tail);
-            Background::new(total, &mut sample, &trusted(scored, rows.len()))
+            sample
         };
-        Ok(Nearest { hits, background })
+        Ok(Nearest { hits, background: Background::new(total, &sample) })
     }
-}
-
-/// The similarities, best first, that are surely the best of all. The first stage, which left `depth` rows, may have
-/// missed some of the last ones, but hardly any of the first quarter.
-fn trusted(mut similarities: Vec<f32>, depth: usize) -> Vec<f32> {
-    let order = |a: &f32, b: &f32| b.total_cmp(a);
-    let count = depth / 4;
-    if count < similarities.len() {
-        similarities.select_nth_unstable_by(count, order);
-        similarities.truncate(count);
-    }
-    similarities.sort_unstable_by(order);
-    similarities
 }
 
 fn best_hits(scored: impl Iterator<Item = (u64, f32)>, count: usize) -> Vec<Hit> {
@@ -519,7 +430,7 @@ fn best_hits(scored: impl Iterator<Item = (u64, f32)>, count: usize) -> Vec<Hit>
 /// The amount of work of a scan, and the instructions for it.
 ///
 /// The defaults were measured on vectors of real text: see `docs/research/vector-codes.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Effort {
     /// Up to this many passages are all scored by int8 codes, so that the background covers all of them.
     pub exact_rows: usize,

@@ -13,7 +13,7 @@
 //! `index`.
 //!
 //! ```
-//! use tamis_store::vectors::{Identity, Opened, Snapshot, SnapshotWriter, VectorIndex};
+//! use tamis_store::vectors::{Effort, Identity, Opened, Snapshot, SnapshotWriter, VectorIndex};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let directory = tempfile::tempdir()?;
@@ -30,7 +30,7 @@
 //! index.delete(11);
 //! index.advance(3);
 //!
-//! let nearest = index.nearest(&[1.0, 0.0, 0.0], None, 10)?;
+//! let nearest = index.nearest(&[1.0, 0.0, 0.0], None, 10, &Effort::default())?;
 //! let passages: Vec<u64> = nearest.hits.iter().map(|hit| hit.passage).collect();
 //! assert_eq!(passages, [10, 12]);
 //! assert_eq!(nearest.background.count, 2);
@@ -54,9 +54,9 @@ pub use index::{DocumentFilter, Effort, Hit, Nearest, PassageFilter, Rows, Vecto
 pub use kernels::Instructions;
 pub use quantize::cosine;
 pub(crate) use quantize::unit;
+pub use scan::Background;
 #[cfg(feature = "postgres")]
 pub(crate) use scan::sample_ranks;
-pub use scan::{Background, Quantiles};
 pub use snapshot::{Opened, Snapshot, SnapshotWriter};
 
 /// An error of a vector file or a vector.

@@ -33,7 +33,6 @@ pub enum Opened {
 /// A vector file, mapped read-only. It stays readable when a newer one takes its name.
 #[derive(Debug)]
 pub struct Snapshot {
-    path: PathBuf,
     map: Mmap,
     header: Header,
     layout: Layout,
@@ -74,7 +73,7 @@ impl Snapshot {
                 found.model, found.dimension, identity.model, identity.dimension
             )));
         }
-        Ok(Opened::Ready(Arc::new(Self { path: path.to_path_buf(), map, header, layout })))
+        Ok(Opened::Ready(Arc::new(Self { map, header, layout })))
     }
 
     /// The number of passages.
@@ -99,18 +98,6 @@ impl Snapshot {
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.header.identity
-    }
-
-    /// Returns the path of the file.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns the file's size in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.map.len()
     }
 
     /// Returns the passages, ascending.
@@ -274,17 +261,8 @@ impl SnapshotWriter {
     /// # Errors
     /// Passages are not strictly ascending, the vector has another dimension or is not finite, or the disk is full.
     pub fn push(&mut self, passage: u64, owner: impl Into<Owner>, vector: &[f32]) -> Result<(), VectorError> {
-        let owner = owner.into();
-        self.check_order(passage)?;
-        let code = self.encoder.passage(passage, vector)?;
-        let scale = code.scale;
-        self.sums.add(owner.namespace, &code.codes, scale);
-        let bytes = code.codes.as_bytes();
-        self.body.update(bytes);
-        self.written += bytes.len();
-        self.file.write_all(bytes).map_err(VectorError::io(&self.temporary.path))?;
-        self.number_row(passage, owner, scale);
-        Ok(())
+        let code = self.encoder.passage(passage, vector)?.clone();
+        self.push_code(passage, owner.into(), &code.codes, code.scale)
     }
 
     /// Adds a row that is already encoded, from another file or from memory.
@@ -299,20 +277,11 @@ impl SnapshotWriter {
         debug_assert_eq!(codes.len(), self.encoder.padded());
         self.sums.add(owner.namespace, codes, scale);
         self.write(codes.as_bytes())?;
-        self.number_row(passage, owner, scale);
+        self.passages.push(passage);
+        self.documents.push(owner.document);
+        self.namespaces.push(owner.namespace);
+        self.scales.push(scale);
         Ok(())
-    }
-
-    /// Returns the number of passages so far.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.passages.len()
-    }
-
-    /// Returns `true` if it has no passage yet.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.passages.is_empty()
     }
 
     /// Writes the rest, waits for the disk, and puts the file in place.
@@ -346,13 +315,6 @@ impl SnapshotWriter {
             _ if self.passages.len() >= u32::MAX as usize => Err(VectorError::TooManyRows),
             _ => Ok(()),
         }
-    }
-
-    fn number_row(&mut self, passage: u64, owner: Owner, scale: f32) {
-        self.passages.push(passage);
-        self.documents.push(owner.document);
-        self.namespaces.push(owner.namespace);
-        self.scales.push(scale);
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), VectorError> {

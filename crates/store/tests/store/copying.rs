@@ -130,7 +130,6 @@ fn a_log_takes_what_another_one_recorded_once() {
     });
 }
 
-#[cfg(feature = "evidence")]
 #[test]
 fn records_of_evidence_are_found_by_their_origin() {
     use tamis_store::{EvidenceRecord, Task, Work};

@@ -5,7 +5,6 @@ mod common;
 mod copying;
 mod derived;
 mod embedding;
-#[cfg(feature = "evidence")]
 mod evidence_graph;
 mod filters;
 mod isolation;
@@ -15,7 +14,6 @@ mod opening;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod random;
-#[cfg(feature = "evidence")]
 mod replaced;
 mod room;
 mod searching;

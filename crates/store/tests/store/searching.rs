@@ -166,8 +166,6 @@ fn the_nearest_are_those_of_an_exact_search() {
             let mean = expected.iter().map(|(similarity, _)| similarity).sum::<f32>() / 300.0;
             assert_eq!((nearest.background.count, nearest.background.sampled), (300, false));
             assert!((nearest.background.mean - mean).abs() < 0.01);
-            let p90 = nearest.background.quantiles.iter().find(|(share, _)| *share == 0.9).unwrap().1;
-            assert!((p90 - expected[30].0).abs() < 0.05);
             assert_eq!(store.nearest(MODEL, &query, &Filter::default(), 0).unwrap().hits, []);
             assert_eq!(store.nearest(MODEL, &query, &Filter::default(), 1_000).unwrap().hits.len(), 300);
         }

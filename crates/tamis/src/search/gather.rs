@@ -282,7 +282,7 @@ fn join(
     Ok(Gathered { scores, statistics })
 }
 
-/// Returns the mean and deviation over two sets of passages. Quantiles do not add up and are left out.
+/// Returns the mean and deviation over two sets of passages.
 fn together(a: &Background, b: &Background) -> Background {
     let count = a.count + b.count;
     if count == 0 {
@@ -296,7 +296,6 @@ fn together(a: &Background, b: &Background) -> Background {
         sampled: a.sampled || b.sampled,
         mean: mean as f32,
         deviation: (spread(a) + spread(b)).sqrt() as f32,
-        quantiles: Vec::new(),
     }
 }
 

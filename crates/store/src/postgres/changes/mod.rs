@@ -9,12 +9,14 @@ use deadpool_postgres::Transaction;
 
 use super::PostgresStore;
 use super::error::Failure;
-use super::namespaces::count_evidence_change;
-use super::session::document_id;
+use super::session::{document_id, execute, query};
+use crate::content;
+use crate::content::Changing;
 use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
-use crate::graph::{EvidenceChange, TaskUpdates, documents_changed, remove_origin};
+use crate::graph::{EvidenceChange, TaskUpdates, documents_changed};
 use crate::record::{Applied, Change, DocumentId, NewDocument, NewNamespace, Tree};
+use crate::session::Session;
 use crate::sqlite::{validate, validate_path};
 use crate::store::{Changes, Writing};
 
@@ -28,11 +30,11 @@ impl Changes for PostgresStore {
     }
 
     fn put_namespace(&self, namespace: &NewNamespace) -> Result<()> {
-        self.register_namespace(namespace)
+        content::put_namespace(self, namespace)
     }
 
     fn claim_trees(&self, trees: &[Tree], moved: bool) -> Result<()> {
-        PostgresStore::claim_trees(self, trees, moved)
+        content::claim_trees(self, trees, moved, self.address().as_ref())
     }
 
     fn remove_namespace(&self, name: &str) -> Result<Applied> {
@@ -40,26 +42,11 @@ impl Changes for PostgresStore {
     }
 
     fn apply(&self, changes: &[Change]) -> Result<Applied> {
-        let applied = self.connections.write(async |transaction| {
-            let (mut applied, tasks) = self.apply_documents(transaction, changes, BTreeSet::new()).await?;
-            tasks.apply(&self.connections.session(transaction)).await?;
-            applied.seq = self.change_number_in(transaction).await?;
-            Ok(applied)
-        })?;
-        self.counted.wrote(applied.passages_added);
-        let first = changes.iter().find_map(|change| match change {
-            Change::Put(document) => Some(document.namespace.as_str()),
-            _ => None,
-        });
-        if let Some(namespace) = first {
-            // The changes are saved, whatever becomes of this.
-            let _ = self.connections.ask(async |connection| self.counted.keep_up(connection, namespace).await);
-        }
-        Ok(applied)
+        content::apply(self, changes)
     }
 
     fn remove_origin(&self, origin: &str, namespaces: &[String]) -> Result<Applied> {
-        self.connections.write(async |transaction| self.remove_origin_in(transaction, origin, namespaces).await)
+        content::remove_origin(self, origin, namespaces)
     }
 
     fn set_dates(&self, namespace: &str, dates: &[(String, i64)]) -> Result<u64> {
@@ -72,50 +59,61 @@ const DOCUMENT: &str =
     "SELECT namespace, document, path, collection, size, modified_ns, passages, stamp FROM documents";
 
 impl PostgresStore {
-    /// Applies changes within a transaction, and returns the fragments whose tasks have to be updated at the end. The change number
-    /// afterwards stays open.
-    /// `also` names further namespaces to lock, which are registered.
-    pub(crate) async fn apply_documents(
+    pub(crate) fn change_documents(
         &self,
-        transaction: &Transaction<'_>,
-        changes: &[Change],
-        also: BTreeSet<String>,
-    ) -> Result<(Applied, TaskUpdates), Failure> {
-        let mut plan = self.plan(transaction, changes, &also).await?;
-        for (order, change) in changes.iter().enumerate() {
-            plan.change(order, change)?;
+        changing: &Changing<'_>,
+        evidence: impl AsyncFn(&dyn Session<Failure>, &mut TaskUpdates) -> Result<u64, Failure>,
+    ) -> Result<Applied> {
+        let Changing { changes, origin, namespaces, registers } = *changing;
+        let (applied, rows) = self.connections.write(async |transaction| {
+            let of_origin = match origin {
+                Some(origin) => self.of_origin(transaction, origin, namespaces).await?,
+                None => Vec::new(),
+            };
+            let changes = if origin.is_some() { &of_origin } else { changes };
+            let also: BTreeSet<String> = namespaces.iter().filter(|_| registers).cloned().collect();
+            let mut plan = self.plan(transaction, changes, &also).await?;
+            for (order, change) in changes.iter().enumerate() {
+                plan.change(order, change)?;
+            }
+            plan.registered.extend(also);
+            let written = write::write(&self.connections, transaction, &plan).await?;
+            self.note(transaction, &written.keys().map(String::as_str).collect::<Vec<_>>()).await?;
+            let (session, mut tasks) = (self.connections.session(transaction), TaskUpdates::default());
+            documents_changed(&session, &plan.evidence, &mut tasks).await?;
+            let rows = evidence(&session, &mut tasks).await?;
+            if !namespaces.is_empty() {
+                // Many changes of evidence change no document, and so no change number.
+                let count = "UPDATE namespaces SET evidence_number = evidence_number + 1 WHERE namespace = ANY($1)";
+                execute(transaction, count, &[&namespaces]).await?;
+            }
+            tasks.apply(&session).await?;
+            Ok((Applied { seq: self.change_number_in(transaction).await?, ..plan.applied }, rows))
+        })?;
+        self.counted.wrote(applied.passages_added + rows);
+        let first = changes.iter().find_map(|change| match change {
+            Change::Put(document) => Some(document.namespace.as_str()),
+            _ => None,
+        });
+        if let Some(namespace) = first {
+            // The changes are saved, whatever becomes of this.
+            let _ = self.connections.ask(async |connection| self.counted.keep_up(connection, namespace).await);
         }
-        plan.registered.extend(also);
-        let written = write::write(&self.connections, transaction, &plan).await?;
-        self.note(transaction, &written.keys().map(String::as_str).collect::<Vec<_>>()).await?;
-        let mut tasks = TaskUpdates::default();
-        documents_changed(&self.connections.session(transaction), &plan.evidence, &mut tasks).await?;
-        Ok((plan.applied, tasks))
+        Ok(applied)
     }
 
-    /// Removes everything that was imported from an origin into namespaces.
-    async fn remove_origin_in(
+    /// The deletion of each document of an origin in namespaces, which stay locked.
+    async fn of_origin(
         &self,
         transaction: &Transaction<'_>,
         origin: &str,
         namespaces: &[String],
-    ) -> Result<Applied, Failure> {
+    ) -> Result<Vec<Change>, Failure> {
         self.lock_namespaces(transaction, namespaces.iter().map(String::as_str)).await?;
-        let select = "SELECT document FROM documents WHERE namespace = $1 AND origin = $2 ORDER BY document";
-        let mut changes = Vec::new();
-        for namespace in namespaces.iter().collect::<BTreeSet<_>>() {
-            let rows = transaction.query(select, &[namespace, &origin]).await?;
-            changes.extend(rows.iter().map(|row| Change::Delete { document: document_id(row.get(0)) }));
-        }
-        let (mut applied, mut tasks) = self.apply_documents(transaction, &changes, BTreeSet::new()).await?;
-        let session = self.connections.session(transaction);
-        for namespace in namespaces {
-            remove_origin(&session, namespace, origin, &mut tasks).await?;
-        }
-        count_evidence_change(transaction, namespaces).await?;
-        tasks.apply(&session).await?;
-        applied.seq = self.change_number_in(transaction).await?;
-        Ok(applied)
+        let select =
+            "SELECT document FROM documents WHERE namespace = ANY($1) AND origin = $2 ORDER BY namespace, document";
+        let rows = query(transaction, select, &[&namespaces, &origin]).await?;
+        Ok(rows.iter().map(|row| Change::Delete { document: document_id(row.get(0)) }).collect())
     }
 
     /// Locks the namespaces that changes concern, and reads the documents.
@@ -138,17 +136,15 @@ impl PostgresStore {
         let names: Vec<&str> = namespaces.iter().map(String::as_str).collect();
         if !numbers.is_empty() {
             let by_number = format!("{DOCUMENT} WHERE namespace = ANY($1) AND document = ANY($2)");
-            let select = transaction.prepare_cached(&by_number).await?;
-            for row in transaction.query(&select, &[&names, &numbers]).await? {
+            for row in query(transaction, &by_number, &[&names, &numbers]).await? {
                 plan.know(planned(&row));
             }
         }
-        let by_path =
-            transaction.prepare_cached(&format!("{DOCUMENT} WHERE namespace = $1 AND path = ANY($2)")).await?;
+        let by_path = format!("{DOCUMENT} WHERE namespace = $1 AND path = ANY($2)");
         for namespace in &namespaces {
             let paths = paths(changes, namespace);
             if !paths.is_empty() {
-                for row in transaction.query(&by_path, &[namespace, &paths]).await? {
+                for row in query(transaction, &by_path, &[namespace, &paths]).await? {
                     plan.know(planned(&row));
                 }
             }
@@ -163,17 +159,15 @@ impl PostgresStore {
             return Ok(namespaces);
         }
         let own = "SELECT document FROM documents WHERE namespace = $1 AND document = ANY($2)";
-        let own = transaction.prepare_cached(own).await?;
         let own: BTreeSet<i32> =
-            transaction.query(&own, &[&self.namespace, &numbers]).await?.iter().map(|row| row.get(0)).collect();
+            query(transaction, own, &[&self.namespace, &numbers]).await?.iter().map(|row| row.get(0)).collect();
         let others: Vec<i32> = numbers.iter().copied().filter(|number| !own.contains(number)).collect();
         if !own.is_empty() {
             namespaces.insert(self.namespace.clone());
         }
         if !others.is_empty() {
             let select = "SELECT DISTINCT namespace FROM documents WHERE document = ANY($1)";
-            let select = transaction.prepare_cached(select).await?;
-            namespaces.extend(transaction.query(&select, &[&others]).await?.iter().map(|row| row.get::<_, String>(0)));
+            namespaces.extend(query(transaction, select, &[&others]).await?.iter().map(|row| row.get::<_, String>(0)));
         }
         Ok(namespaces)
     }

@@ -13,7 +13,7 @@ use crate::filter::folded;
 use crate::postgres::connection::Connections;
 use crate::postgres::error::Failure;
 use crate::postgres::namespaces::{NamespaceChange, numbers};
-use crate::postgres::session::{Columns, Copy, document_id, storable, storable_option};
+use crate::postgres::session::{Columns, Copy, document_id, execute, query, storable, storable_option};
 use crate::postgres::vectors::adopt;
 use crate::postgres::words::in_memory::{Difference, WordsWriter};
 use crate::record::{DocumentId, NewDocument, NewPassage, PassageKey, TextForm, TextHash, WholeDocument};
@@ -87,8 +87,7 @@ impl Numbers {
 }
 
 async fn next(transaction: &Transaction<'_>, statement: &str, count: i64) -> Result<Vec<i64>, Failure> {
-    let statement = transaction.prepare_cached(statement).await?;
-    Ok(transaction.query(&statement, &[&count]).await?.iter().map(|row| row.get(0)).collect())
+    Ok(query(transaction, statement, &[&count]).await?.iter().map(|row| row.get(0)).collect())
 }
 
 fn out_of_numbers(failure: Failure, path: &str) -> Failure {
@@ -143,8 +142,7 @@ async fn write_namespace(
             ("DELETE FROM attributes WHERE namespace = $1 AND document = ANY($2)", &deleted),
             ("DELETE FROM documents WHERE namespace = $1 AND document = ANY($2)", &deleted),
         ] {
-            let statement = transaction.prepare_cached(statement).await?;
-            transaction.execute(&statement, &[&namespace, documents]).await?;
+            execute(transaction, statement, &[&namespace, documents]).await?;
         }
     }
     update_places(transaction, namespace, &touched).await?;
@@ -236,8 +234,7 @@ async fn update_places(
     let sizes: Vec<i64> = documents.iter().map(|document| document.size).collect();
     let modified: Vec<i64> = documents.iter().map(|document| document.modified_ns).collect();
     let stamps: Vec<i64> = documents.iter().map(|document| document.stamp).collect();
-    let statement = transaction.prepare_cached(update).await?;
-    transaction.execute(&statement, &[&namespace, &numbers, &paths, &sizes, &modified, &stamps]).await?;
+    execute(transaction, update, &[&namespace, &numbers, &paths, &sizes, &modified, &stamps]).await?;
     Ok(())
 }
 
@@ -330,16 +327,8 @@ fn passage_rows<'a>(
     let (title, of_document) = (content.title.as_deref(), content.language.as_deref());
     content.passages.iter().enumerate().map(move |(ordinal, passage)| {
         let text_hash = keys.get(ordinal).map_or_else(|| TextHash::of(&passage.embedded_text), |key| key.text_hash);
-        let language = passage.language.as_deref();
-        let name = names.next(&Identity {
-            language: language.or(of_document),
-            kind: &passage.kind,
-            symbol: passage.symbol.as_deref(),
-            signature: passage.signature.as_deref(),
-            heading: passage.heading.as_deref(),
-            text: text_hash,
-        });
-        let language = language.filter(|own| Some(*own) != of_document);
+        let name = names.next(&Identity::new(passage, of_document, text_hash));
+        let language = passage.language.as_deref().filter(|own| Some(*own) != of_document);
         let ordinal = ordinal as i32;
         (PassageRow { document, path, title, ordinal, language, text_hash, content: passage }, name)
     })
@@ -452,7 +441,6 @@ async fn take(
     taken: &mut HashSet<String>,
 ) -> Result<(), Failure> {
     let select = "SELECT public_id FROM passages WHERE namespace = $1 AND public_id = ANY($2)";
-    let statement = transaction.prepare_cached(select).await?;
-    taken.extend(transaction.query(&statement, &[&namespace, &ids]).await?.iter().map(|row| row.get::<_, String>(0)));
+    taken.extend(query(transaction, select, &[&namespace, &ids]).await?.iter().map(|row| row.get::<_, String>(0)));
     Ok(())
 }

@@ -279,7 +279,6 @@ fn other_tables_are_noticed() {
     assert!(replaced(store.apply(&[put("a.md", &["one"])]).unwrap_err(), true));
 }
 
-#[cfg(feature = "evidence")]
 #[test]
 fn the_server_knows_how_much_an_import_wrote_once_it_is_published() {
     use crate::evidence::{EvidenceRecord, Work};

@@ -78,9 +78,7 @@ impl Both {
         }
         let (ours, other) = (found.background, expected.background);
         assert_eq!(ours.count, other.count, "{filter:?}");
-        let pairs = [(ours.mean, other.mean), (ours.deviation, other.deviation)];
-        let quantiles = ours.quantiles.iter().zip(&other.quantiles).map(|(ours, other)| (ours.1, other.1));
-        for (ours, other) in pairs.into_iter().chain(quantiles) {
+        for (ours, other) in [(ours.mean, other.mean), (ours.deviation, other.deviation)] {
             assert!((ours - other).abs() <= tolerance, "{filter:?}: {ours} {other}");
         }
     }
@@ -148,9 +146,6 @@ fn large_namespaces_are_searched_alike() {
             (ours.mean - other.mean).abs() < 0.005 && (ours.deviation - other.deviation).abs() < 0.005,
             "{filter:?}"
         );
-        for (ours, other) in ours.quantiles.iter().zip(&other.quantiles) {
-            assert!((ours.1 - other.1).abs() < 0.01, "{filter:?}: {ours:?} {other:?}");
-        }
     };
     let mut filters: Vec<Filter> = (0..25).map(|_| both.filter(&mut random)).collect();
     filters.extend([Filter::default(), Filter::namespace("anvil")]);
@@ -165,7 +160,7 @@ fn large_namespaces_are_searched_alike() {
     let mut store = both.postgres.another();
     store.legs.sizes = crate::postgres::Sizes { few: 100, sample: 50, ..Default::default() };
     let sampled = store.nearest(MODEL, &random.vector(), &Filter::default(), 10).unwrap().background;
-    assert!(sampled.sampled && sampled.count > 100 && sampled.quantiles.is_sorted_by(|a, b| a.1 <= b.1));
+    assert!(sampled.sampled && sampled.count > 100);
 }
 
 #[test]

@@ -46,11 +46,8 @@ impl VectorsInDatabase<'_> {
         }
         let candidates = search(transaction, model, &unit, selection, count).await?;
         let coverage = self.legs.coverage(transaction, model, filter, selection).await?;
-        let mut sample = self.sample(vector, selection).await?;
-        let hits = compared(vector, candidates);
-        let mut top: Vec<f32> = hits.iter().map(|hit| hit.similarity).collect();
-        top.sort_unstable_by(|a, b| b.total_cmp(a));
-        Ok((hits, Background::new(coverage.embedded as usize, &mut sample, &top)))
+        let sample = self.sample(vector, selection).await?;
+        Ok((compared(vector, candidates), Background::new(coverage.embedded as usize, &sample)))
     }
 
     /// The similarities of a vector to passages, in the order given. The passages are of these namespaces, or of
@@ -118,8 +115,8 @@ async fn scored<'s>(
 
 /// The best of scored passages, and the background of all of them.
 fn of_all(mut scored: Vec<(PassageId, f32)>, count: usize) -> (Vec<PassageId>, Background) {
-    let mut similarities: Vec<f32> = scored.iter().map(|(_, similarity)| *similarity).collect();
-    let background = Background::new(similarities.len(), &mut similarities, &[]);
+    let similarities: Vec<f32> = scored.iter().map(|(_, similarity)| *similarity).collect();
+    let background = Background::new(similarities.len(), &similarities);
     scored.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     scored.truncate(count);
     (scored.into_iter().map(|(passage, _)| passage).collect(), background)
@@ -240,9 +237,8 @@ pub(crate) async fn search(
     selection: &Selection,
     count: usize,
 ) -> Result<Exact, Failure> {
-    let limit = u32::try_from(count).unwrap_or(i32::MAX as u32);
     if is_worth_it(transaction, model, selection, count).await? {
-        let found = by_index(transaction, model, unit, selection, limit).await?;
+        let found = by_index(transaction, model, unit, selection, count).await?;
         // It gives up after too many that do not pass.
         if found.len() == count {
             return Ok(found);
@@ -250,8 +246,11 @@ pub(crate) async fn search(
     }
     let mut statement = joined("SELECT q.passage", model);
     selection.among(&mut statement, STORED);
-    statement.push(" ORDER BY v.embedding <#> ").bind(unit, Type::FLOAT4_ARRAY).push("::vector, q.passage LIMIT ");
-    statement.push_number(limit);
+    statement
+        .push(" ORDER BY v.embedding <#> ")
+        .bind(unit, Type::FLOAT4_ARRAY)
+        .push("::vector, q.passage")
+        .limit(count);
     let found: Vec<PassageId> = statement.query(transaction).await?.iter().map(|row| passage_id(row.get(0))).collect();
     of_passages(transaction, model, &selection.scope.namespaces, &found).await
 }
@@ -286,9 +285,9 @@ async fn by_index(
     model: &Model,
     unit: &Vec<f32>,
     selection: &Selection,
-    limit: u32,
+    count: usize,
 ) -> Result<Exact, Failure> {
-    let view = (4 * limit as usize).clamp(400, MOST_IN_VIEW).to_string();
+    let view = (4 * count).clamp(400, MOST_IN_VIEW).to_string();
     // In strict order, whatever is found late is left out. The hits are sorted later anyway. The server takes a filter for more selective
     // than it is and would rather sort all that pass it. The first two settings hold until the transaction ends.
     let set = "SELECT set_config('hnsw.ef_search', $1, true), set_config('hnsw.iterative_scan', 'relaxed_order', true), \
@@ -299,8 +298,7 @@ async fn by_index(
     let dimension = model.dimension as u32;
     statement.push(" AND v.namespace = ANY(").texts(&selection.scope.namespaces);
     statement.push(") ORDER BY v.embedding::halfvec(").push_number(dimension).push(") <=> ");
-    statement.bind(unit, Type::FLOAT4_ARRAY).push("::vector::halfvec(").push_number(dimension).push(") LIMIT ");
-    statement.push_number(limit);
+    statement.bind(unit, Type::FLOAT4_ARRAY).push("::vector::halfvec(").push_number(dimension).push(")").limit(count);
     let found = exact(&statement.query(transaction).await?, model)?;
     transaction.batch_execute("SET LOCAL enable_sort TO DEFAULT").await?;
     Ok(found)

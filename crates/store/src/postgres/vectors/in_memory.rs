@@ -71,14 +71,10 @@ impl VectorsInMemory {
         selection: &Selection,
         count: usize,
     ) -> Result<(Vec<SemanticHit>, Background), Failure> {
-        let found = match selection.listed() {
-            None => self.codes.nearest_with(vector, None, count, &alone()),
-            Some(listed) => {
-                let rows = self.codes.rows_of_passages(&|id| listed.binary_search(&(id as i64)).is_ok());
-                self.codes.nearest_among_with(vector, &rows, count, &alone())
-            }
-        };
-        let found = found.map_err(|error| failed(model, error))?;
+        let is_among =
+            |listed: &Vec<i64>| self.codes.rows_of_passages(&|passage| listed.binary_search(&(passage as i64)).is_ok());
+        let rows = selection.listed().map(is_among);
+        let found = self.codes.nearest(vector, rows.as_ref(), count, &alone()).map_err(|error| failed(model, error))?;
         let hits = found.hits.iter().filter_map(|hit| {
             let passage = PassageId(hit.passage);
             let (document, similarity) = self.compared(vector, passage)?;
@@ -89,7 +85,7 @@ impl VectorsInMemory {
 
     /// The similarities of a vector to all passages that are kept.
     pub fn measure(&self, model: &Model, vector: &[f32]) -> Result<Vec<f32>, Failure> {
-        let found = self.codes.nearest_with(vector, None, self.codes.len(), &alone());
+        let found = self.codes.nearest(vector, None, self.codes.len(), &alone());
         let found = found.map_err(|error| failed(model, error))?;
         Ok(found.hits.iter().map(|hit| hit.similarity).collect())
     }

@@ -12,10 +12,9 @@ use deadpool_postgres::Transaction;
 use tokio_postgres::types::Type;
 
 use super::error::Failure;
-use super::namespaces::NOW_MS;
 use super::select::{STORED, Scope, Selection, Statement};
 use super::servers::are_distributed;
-use super::session::text_hash;
+use super::session::{execute, query, text_hash};
 use super::{Legs, PostgresStore};
 use crate::content::{Content, Model, check_query, check_vectors, model, model_keys, register, settle, with_spare};
 use crate::error::Result;
@@ -42,15 +41,12 @@ impl VectorLeg for PostgresStore {
 
     fn put_vectors(&self, model: &ModelKey, vectors: &[(TextHash, Vec<f32>)]) -> Result<u64> {
         check_vectors(model, vectors)?;
-        let raise = format!(
-            "UPDATE namespaces SET change_number = change_number + 1, changed_ms = {NOW_MS} WHERE namespace = ANY($1)"
-        );
         self.connections.write(async |transaction| {
             let model = register(&self.connections.content(transaction), model).await?;
             let (stored, changed) = put(transaction, &model, vectors).await?;
-            self.lock_namespaces(transaction, changed.iter().map(String::as_str)).await?;
-            transaction.execute(&raise, &[&changed]).await?;
-            self.note(transaction, &changed.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+            let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
+            self.lock_namespaces(transaction, changed.iter().copied()).await?;
+            self.count_change(transaction, &changed).await?;
             Ok(stored)
         })
     }
@@ -127,11 +123,10 @@ impl VectorLeg for PostgresStore {
             let Some(model) = self.model(transaction, name).await? else {
                 return Ok(vec![None; texts.len()]);
             };
-            let statement = transaction.prepare_cached(select).await?;
             let mut found: HashMap<TextHash, Vec<f32>> = HashMap::with_capacity(texts.len());
             for batch in texts.chunks(BATCH) {
                 let hashes: Vec<&[u8]> = batch.iter().map(|text| text.0.as_slice()).collect();
-                for row in transaction.query(&statement, &[&namespace, &model.number, &hashes]).await? {
+                for row in query(transaction, select, &[&namespace, &model.number, &hashes]).await? {
                     let Vector(vector) = row.get(1);
                     found.insert(text_hash(row.get(0)), vector);
                 }
@@ -258,11 +253,11 @@ async fn embedded<'s>(
     );
     statement.bind(&model.number, Type::INT4).push(" AND ");
     restrict(&mut statement);
-    Ok(statement.query(transaction).await?.first().map_or(0, |row| row.get::<_, i64>(0)) as u64)
+    statement.count(transaction).await
 }
 
 /// Passages looked at in one step.
-const STEP: u32 = 4_096;
+const STEP: usize = 4_096;
 
 impl Legs {
     /// Texts of selected passages without a vector, each once.
@@ -322,7 +317,7 @@ struct Step {
 async fn step(transaction: &Transaction<'_>, model: i32, namespace: &str, after: i64) -> Result<Step, Failure> {
     let mut statement = Statement::new("SELECT passage, text_hash FROM passages WHERE namespace = ");
     statement.bind(&namespace, Type::TEXT).push(" AND passage > ").bind(&after, Type::INT8);
-    statement.push(" ORDER BY passage LIMIT ").push_number(STEP);
+    statement.push(" ORDER BY passage").limit(STEP);
     let passages: Vec<(i64, Vec<u8>)> =
         statement.query(transaction).await?.iter().map(|row| (row.get(0), row.get(1))).collect();
     let hashes: Vec<&[u8]> = passages.iter().map(|(_, hash)| hash.as_slice()).collect();
@@ -363,8 +358,7 @@ async fn from_start(
     );
     statement.bind(&model, Type::INT4).push(") AND ");
     selection.among(&mut statement, STORED);
-    statement.push(" GROUP BY q.text_hash ORDER BY passage LIMIT ");
-    statement.push_number(u32::try_from(limit).unwrap_or(i32::MAX as u32));
+    statement.push(" GROUP BY q.text_hash ORDER BY passage").limit(limit);
     statement.push(
         ") AS f JOIN passages t ON t.passage = f.passage \
          JOIN documents d ON d.namespace = t.namespace AND d.document = t.document WHERE t.namespace = ANY(",
@@ -384,8 +378,7 @@ pub(crate) async fn adopt(transaction: &Transaction<'_>, namespace: &str, docume
         return Ok(());
     }
     let select = "SELECT DISTINCT text_hash FROM passages WHERE namespace = $1 AND document = ANY($2)";
-    let select = transaction.prepare_cached(select).await?;
-    let rows = transaction.query(&select, &[&namespace, &documents]).await?;
+    let rows = query(transaction, select, &[&namespace, &documents]).await?;
     let texts: Vec<&[u8]> = rows.iter().map(|row| row.get(0)).collect();
     if texts.is_empty() {
         return Ok(());
@@ -394,7 +387,6 @@ pub(crate) async fn adopt(transaction: &Transaction<'_>, namespace: &str, docume
     let insert = "INSERT INTO vectors(namespace, model, text_hash, embedding) \
          SELECT DISTINCT ON (v.model, v.text_hash) $1, v.model, v.text_hash, v.embedding FROM vectors v \
          WHERE v.text_hash = ANY($2) AND v.namespace <> $1 ON CONFLICT DO NOTHING";
-    let insert = transaction.prepare_cached(insert).await?;
-    transaction.execute(&insert, &[&namespace, &texts]).await?;
+    execute(transaction, insert, &[&namespace, &texts]).await?;
     Ok(())
 }

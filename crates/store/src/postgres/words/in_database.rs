@@ -149,7 +149,7 @@ impl WordsInDatabase<'_> {
         limit: usize,
     ) -> Result<Vec<PassageId>, Failure> {
         selection.among(&mut statement, WORDS);
-        statement.push(" ORDER BY w.passage LIMIT ").push_number(u32::try_from(limit).unwrap_or(i32::MAX as u32));
+        statement.push(" ORDER BY w.passage").limit(limit);
         Ok(statement.query(self.transaction).await?.iter().map(|row| passage_id(row.get(0))).collect())
     }
 }
@@ -302,7 +302,7 @@ async fn candidates(
             // Each shard takes the index that it has, which it finds for a constant alone.
             statement.push_words(&text);
         }
-        statement.push(" LIMIT ").push_number(u32::try_from(count).unwrap_or(i32::MAX as u32)).push(")");
+        statement.limit(count).push(")");
     });
     let rows = statement.query(transaction).await?;
     Ok(Some(rows.iter().map(|row| query.hit(row)).filter(|hit| hit.score.bm25 > 0.0).collect()))

@@ -14,7 +14,7 @@ use crate::lexical::{BODY, NAME, PassageTerms, TermReader};
 use crate::postgres::Cached;
 use crate::postgres::error::Failure;
 use crate::postgres::select::{Scope, Selection, Statement};
-use crate::postgres::session::{Columns, Copy, document_id, passage_id, storable};
+use crate::postgres::session::{Columns, Copy, document_id, execute, passage_id, query, storable};
 use crate::record::{DocumentId, PassageId};
 use crate::sqlite::LexicalRow;
 
@@ -336,8 +336,7 @@ impl Difference {
              FROM passages p JOIN words w ON w.namespace = p.namespace AND w.passage = p.passage \
              CROSS JOIN unnest(w.terms, w.body_counts, w.name_counts) AS t(term, body, name) \
              WHERE p.namespace = $1 AND p.document = ANY($2) GROUP BY t.term";
-        let statement = transaction.prepare_cached(frequencies).await?;
-        for row in transaction.query(&statement, &[&namespace, &documents]).await? {
+        for row in query(transaction, frequencies, &[&namespace, &documents]).await? {
             self.count(row.get(0), [-row.get::<_, i64>(1), -row.get::<_, i64>(2)]);
         }
         Ok(())
@@ -364,15 +363,13 @@ impl Difference {
             let terms: Vec<i64> = changed.iter().map(|(term, _, _)| *term).collect();
             let fields: Vec<i16> = changed.iter().map(|(_, field, _)| *field).collect();
             let counts: Vec<i64> = changed.iter().map(|(_, _, count)| *count).collect();
-            let statement = transaction.prepare_cached(statement).await?;
-            transaction.execute(&statement, &[&namespace, &terms, &fields, &counts]).await?;
+            execute(transaction, statement, &[&namespace, &terms, &fields, &counts]).await?;
         }
         if self.terms.values().flatten().any(|more| *more < 0) {
             let delete = "DELETE FROM frequencies WHERE namespace = $1 AND term = ANY($2) AND passages <= 0";
             let fewer = self.terms.iter().filter(|(_, counts)| counts.iter().any(|more| *more < 0));
             let terms: Vec<i64> = fewer.map(|(term, _)| *term).collect();
-            let statement = transaction.prepare_cached(delete).await?;
-            transaction.execute(&statement, &[&namespace, &terms]).await?;
+            execute(transaction, delete, &[&namespace, &terms]).await?;
         }
         Ok(())
     }
