@@ -84,7 +84,9 @@ pub(crate) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &F
     let all = scope.of_all(filter);
     let mut parsed = parse_query(context, &request.query, &all)?;
     let mut readings = Vec::new();
-    if parsed.is_typed && request.mode.unwrap_or(context.index.config.search.mode).lexical() {
+    // A few notes lack most right words, so that what is spelled almost like one says little.
+    let can_read = parsed.is_typed && !request.memory;
+    if can_read && request.mode.unwrap_or(context.index.config.search.mode).lexical() {
         (parsed.text, readings) = read_misspelt(context, &parsed.text, &all);
     }
     let names = QueryNames::of(&parsed.text);
