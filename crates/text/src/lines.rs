@@ -129,8 +129,36 @@ pub fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
+/// Returns `true` if a text begins with these ASCII letters in any case.
+pub fn begins_with(text: &str, word: &str) -> bool {
+    text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+}
+
+/// Returns `true` if some bytes contain these.
+pub fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+/// At most so many characters of a text, with a mark where more follow.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The last part of a path.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What follows the last dot of a path, in lower case.
+pub fn extension(path: &str) -> String {
+    path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase()
+}
+
 /// Saturates: no text longer than 4 GiB is read.
-fn clamp(count: usize) -> u32 {
+pub fn clamp(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::Naming;
-use crate::languages::Language;
+use crate::languages::{Language, code};
+use crate::lines::contains;
 
 const C_DEFINITIONS: &str = r"
 ; What the grammar's own tags leave out.
@@ -31,7 +32,7 @@ const C_REFERENCES: &str = r"
 
 /// C.
 #[rustfmt::skip]
-pub const C: Language = Language::code("c", "C", &["c", "h"]).related_to(&["cpp"]).parsed(grammar!(
+pub const C: Language = code("c", "C", "c h").related_to("cpp").parsed(grammar!(
         "c",
         tree_sitter_c::LANGUAGE,
         [tree_sitter_c::TAGS_QUERY, C_DEFINITIONS],
@@ -41,20 +42,14 @@ pub const C: Language = Language::code("c", "C", &["c", "h"]).related_to(&["cpp"
     ));
 
 /// C++.
-pub const CPP: Language = Language::code(
-    "cpp",
-    "C++",
-    &[
-        "cpp", "cc", "cxx", "c++", "hpp", "hh", "hxx", "h++", "ipp", "inl", "tpp", "cu", "cuh", "tcc", "txx", "ixx",
-        "cppm", "ino", "hip",
-    ],
-)
-.aliases(&["cplusplus", "cuda"])
-.related_to(&["c"])
-.parsed(grammar!(
-        "cpp",
-        tree_sitter_cpp::LANGUAGE,
-        [tree_sitter_cpp::TAGS_QUERY, C_DEFINITIONS, r"
+pub const CPP: Language =
+    code("cpp", "C++", "cpp cc cxx c++ hpp hh hxx h++ ipp inl tpp cu cuh tcc txx ixx cppm ino hip")
+        .aliases("cplusplus cuda")
+        .related_to("c")
+        .parsed(grammar!(
+                                                        "cpp",
+                                                        tree_sitter_cpp::LANGUAGE,
+                                                        [tree_sitter_cpp::TAGS_QUERY, C_DEFINITIONS, r"
 ; What neither the grammar's own tags nor the additions for C have.
 
 (namespace_definition name: (_) @name) @definition.module
@@ -70,7 +65,7 @@ pub const CPP: Language = Language::code(
 
 (template_declaration) @wrap
 "],
-        [C_REFERENCES, r#"
+                                                        [C_REFERENCES, r#"
 ; What C has not.
 
 (call_expression function: (qualified_identifier name: (_) @name)) @reference.call
@@ -81,10 +76,10 @@ pub const CPP: Language = Language::code(
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @name) @reference.implementation
 ((qualified_identifier scope: (namespace_identifier) @name) @reference.type (#match? @name "^[A-Z]"))
 "#],
-        depth: 16,
-        naming: Naming::COLONS,
-        rewrite: Some(blanked_cpp)
-    ));
+                                                        depth: 16,
+                                                        naming: Naming::COLONS,
+                                                        rewrite: Some(blanked_cpp)
+                                                    ));
 
 // Macros that only a preprocessor understands: those between `class` and the name, and those alone on a line.
 
@@ -371,9 +366,7 @@ impl Call {
         let arguments = self.arguments(bytes);
         let Some(first) = arguments.first().filter(|range| is_identifier(&bytes[(*range).clone()])) else { return };
         let macro_name = &bytes[self.start..self.open];
-        let of_fixture = [&b"TEST"[..], b"METHOD", b"BENCHMARK"]
-            .iter()
-            .any(|word| macro_name.windows(word.len()).any(|window| window == *word));
+        let of_fixture = [&b"TEST"[..], b"METHOD", b"BENCHMARK"].iter().any(|word| contains(macro_name, word));
         let second = arguments
             .get(1)
             .filter(|range| of_fixture && arguments.len() == 2 && is_identifier(&bytes[(*range).clone()]));

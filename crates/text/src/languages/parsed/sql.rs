@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use crate::languages::Language;
+use crate::languages::{Language, code};
 
 /// SQL. The grammar knows PostgreSQL best; what it does not know of other dialects is divided by lines.
 #[rustfmt::skip]
 pub const SQL: Language =
-    Language::code("sql", "SQL", &["sql", "ddl", "psql", "pgsql", "mysql", "plsql", "pls", "hql"])
-        .aliases(&["postgresql", "mysql", "sqlite"])
+    code("sql", "SQL", "sql ddl psql pgsql mysql plsql pls hql")
+        .aliases("postgresql mysql sqlite")
         .parsed(grammar!(
         "sql",
         tree_sitter_sequel::LANGUAGE,
@@ -233,7 +233,7 @@ impl Routine {
 
 /// HCL, the language of Terraform.
 #[rustfmt::skip]
-pub const HCL: Language = Language::code("hcl", "HCL", &["hcl", "tf", "tfvars"]).aliases(&["terraform"])
+pub const HCL: Language = code("hcl", "HCL", "hcl tf tfvars").aliases("terraform")
     .parsed(grammar!(
         "hcl",
         tree_sitter_hcl::LANGUAGE,
@@ -269,7 +269,7 @@ pub const HCL: Language = Language::code("hcl", "HCL", &["hcl", "tf", "tfvars"])
 /// Protocol Buffers.
 #[rustfmt::skip]
 pub const PROTOBUF: Language =
-    Language::code("protobuf", "Protocol Buffers", &["proto"]).aliases(&["protocolbuffer"]).parsed(grammar!(
+    code("protobuf", "Protocol Buffers", "proto").aliases("protocolbuffer").parsed(grammar!(
         "protobuf",
         tree_sitter_proto::LANGUAGE,
         [r"
