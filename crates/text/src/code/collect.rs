@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use streaming_iterator::StreamingIterator;
-use tree_sitter::{Node, QueryCursor, QueryCursorOptions, QueryCursorState, Tree};
+use tree_sitter::{Node, QueryCursor, Tree};
 
 use super::queries::{Capture, Queries};
 use super::signature::{combined, fingerprint};
@@ -43,9 +42,6 @@ enum Shape {
     /// A C declarator: a definition only together with the node around it.
     Declarator,
 }
-
-/// Partial matches that the query may keep. A file that needs more loses some definitions, but no lines.
-pub const MATCH_LIMIT: u32 = 4_096;
 
 /// Smallest definition inside of a function or constant that becomes a passage of its own, in tokens.
 const INNER_TOKENS: usize = 40;
@@ -90,45 +86,37 @@ fn search<'tree>(
     tree: &'tree Tree,
     lines: &Lines<'_>,
 ) -> (Vec<Found<'tree>>, Vec<Range<usize>>, Vec<bool>) {
-    cursor.set_match_limit(MATCH_LIMIT);
-    cursor.set_max_start_depth(Some(query.grammar.depth));
     let mut leads = vec![false; lines.count()];
     let mut found = Vec::new();
     let mut namespaces = Vec::new();
     let mut by_name: HashMap<usize, usize> = HashMap::new();
-    let mut progress = |_: &QueryCursorState| bound::progress();
-    let options = QueryCursorOptions::new().progress_callback(&mut progress);
-    let mut matches = cursor.matches_with_options(&query.query, tree.root_node(), lines.text.as_bytes(), options);
-    while let Some(matched) = matches.next() {
-        if bound::is_exceeded() {
-            break;
-        }
+    query.each_match(cursor, Some(query.grammar.depth), tree, lines.text, |captures| {
         let (mut name, mut scope, mut definition): (Option<Range<usize>>, _, _) = (None, None, None);
-        for capture in matched.captures() {
-            match query.captures[capture.index as usize] {
+        for (capture, node) in captures {
+            match capture {
                 // A name of two tokens, `operator` and `+`, reaches from the first to the second.
                 Capture::Name => {
-                    let start = name.map_or(capture.node.start_byte(), |name| name.start);
-                    name = Some(start..capture.node.end_byte());
+                    let start = name.map_or(node.start_byte(), |name| name.start);
+                    name = Some(start..node.end_byte());
                 }
-                Capture::Scope => scope = Some(capture.node.byte_range()),
-                Capture::Definition(kind) => definition = Some((kind, capture.node)),
-                Capture::Namespace => namespaces.push(capture.node.byte_range()),
-                Capture::Wrap => found.push(Found { node: capture.node, definition: None }),
-                Capture::Lead => mark_lead(&mut leads, lines, capture.node),
+                Capture::Scope => scope = Some(node.byte_range()),
+                Capture::Definition(kind) => definition = Some((kind, node)),
+                Capture::Namespace => namespaces.push(node.byte_range()),
+                Capture::Wrap => found.push(Found { node: node, definition: None }),
+                Capture::Lead => mark_lead(&mut leads, lines, node),
                 Capture::Reference(_) | Capture::Other => {}
             }
         }
         let (Some(name), Some((kind, node))) = (name, definition) else {
-            continue;
+            return;
         };
         let Some((kind, shape)) = shape(kind, node) else {
-            continue;
+            return;
         };
         let definition = Definition { kind, name, scope, shape, singleton: is_singleton(node) };
         let next = Found { node, definition: Some(definition) };
         keep_best(&mut found, &mut by_name, next);
-    }
+    });
     (found, namespaces, leads)
 }
 
