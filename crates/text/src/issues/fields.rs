@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::comments::is_bot;
 use super::{IssueState, Verdict};
+use crate::lines::shortened;
 
 /// The reason a record, or a comment of it, is unreadable.
 pub type Reason = String;
@@ -19,13 +20,6 @@ const SHOWN: usize = 40;
 /// An object of JSON. Each field is asked for under all its names, in their order and with spaces between; `null` is nothing.
 #[derive(Clone, Copy)]
 pub struct Fields<'v>(pub &'v Map<String, Value>);
-
-/// The author of a text.
-#[derive(Default)]
-pub struct Person {
-    pub name: Option<String>,
-    pub bot: bool,
-}
 
 impl<'v> Fields<'v> {
     /// The fields of a value that must be an object.
@@ -110,23 +104,26 @@ impl<'v> Fields<'v> {
         self.typed(names, &names_of, |value| value.as_str()?.to_lowercase().parse().ok())
     }
 
-    /// A person, by name or as an account.
-    pub fn person(self, names: &str) -> Result<Person, Reason> {
-        let Some((name, value)) = self.value(names) else {
-            return Ok(Person::default());
-        };
-        let (login, bot) = match value {
-            Value::String(login) => (Some(login.as_str()), false),
-            Value::Object(account) => {
+    /// The name of a person, given as such or in an account, and `true` for a program: if the record says so, or else by the
+    /// account or the name.
+    pub fn person(self, names: &str) -> Result<(Option<String>, bool), Reason> {
+        let (login, bot) = match self.value(names) {
+            None => (None, false),
+            Some((_, Value::String(login))) => (Some(login.as_str()), false),
+            Some((_, Value::Object(account))) => {
                 let account = Fields(account);
                 let kind = account.text("type")?.unwrap_or_default();
                 let bot = account.flag("is_bot bot")? || kind.eq_ignore_ascii_case("bot");
                 (account.text("login username name")?, bot)
             }
-            other => return Err(format!("`{name}` is {}, not a name or an account", shown(other))),
+            Some((name, other)) => return Err(format!("`{name}` is {}, not a name or an account", shown(other))),
         };
         let login = login.map(str::trim).filter(|login| !login.is_empty());
-        Ok(Person { name: login.map(str::to_owned), bot: bot || login.is_some_and(is_bot) })
+        let bot = match self.value("bot") {
+            Some(_) => self.flag("bot")?,
+            None => bot || login.is_some_and(is_bot),
+        };
+        Ok((login.map(str::to_owned), bot))
     }
 
     /// Names of labels, given as such or as objects.
@@ -169,7 +166,7 @@ impl<'v> Fields<'v> {
 }
 
 /// RFC 3339; UTC if no offset is given.
-pub fn time(text: &str) -> Option<Timestamp> {
+fn time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     text.parse().ok().or_else(|| {
         let local: DateTime = text.strip_suffix("UTC").unwrap_or(text).trim_end().parse().ok()?;
@@ -177,7 +174,7 @@ pub fn time(text: &str) -> Option<Timestamp> {
     })
 }
 
-pub fn state(text: &str) -> Option<IssueState> {
+fn state(text: &str) -> Option<IssueState> {
     match text.trim().to_lowercase().as_str() {
         // A merge request is locked while it is being merged.
         "open" | "opened" | "reopened" | "locked" => Some(IssueState::Open),
@@ -193,14 +190,10 @@ fn missing(names: &str) -> Reason {
 
 /// A value the way an error shows it: as JSON, and only its beginning.
 pub fn shown(value: &Value) -> String {
-    let text = match value {
-        Value::Array(_) => return "a list".to_owned(),
-        Value::Object(_) => return "an object".to_owned(),
-        value => value.to_string(),
-    };
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        value => shortened(&value.to_string(), SHOWN),
     }
 }
 
@@ -275,7 +268,7 @@ pub fn repository(address: &str) -> Option<Repository> {
     let host = host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase();
     let parts: Vec<&str> = path.split(['/', '#', '?']).collect();
     let is_gitlab = parts.contains(&"-") || host.contains("gitlab");
-    let is_gitea = parts.starts_with(&["api", "v1"]) || ["gitea", "forgejo"].iter().any(|name| host.contains(name));
+    let is_gitea = parts.starts_with(&["api", "v1"]) || host.contains("gitea") || host.contains("forgejo");
     let software = match is_gitlab {
         true => Some(Software::Gitlab),
         false => (is_gitea || host == "codeberg.org").then_some(Software::Gitea),
@@ -364,7 +357,7 @@ mod tests {
     #[test]
     fn people_are_names_or_accounts() {
         let value = json!({"a": "ada", "b": {"login": "x", "type": "Bot"}, "c": {"username": "gitlab-bot"}, "d": null, "e": {"login": ""}});
-        let person = |name| with(&value, |fields| fields.person(name)).map(|person| (person.name, person.bot));
+        let person = |name| with(&value, |fields| fields.person(name));
         assert_eq!(person("a"), Ok((Some("ada".into()), false)));
         assert_eq!(person("b"), Ok((Some("x".into()), true)));
         assert_eq!(person("c"), Ok((Some("gitlab-bot".into()), true)));

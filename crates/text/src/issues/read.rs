@@ -1,7 +1,7 @@
 //! Reads any format of issues, which it recognises by the content.
 //!
 //! This module recognises the container: consecutive values of JSON, JSON Lines, a table. The fields of a record tell its
-//! shape ([`Shape`]), each source has a reader of its own in `formats`, and [`Gathering`] puts the records together.
+//! reader (`formats`), and [`Gathering`] puts the records together.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde_json::{Deserializer, Value};
 
 use super::comments::Comments;
 use super::fields::{Fields, Reason, Repository, shown};
-use super::formats::{Found, Shape, Table, listed_issue};
+use super::formats::{Found, Table, listed_issue, reader};
 use super::{Issue, IssueComment, IssueKind};
 use crate::decode::{decode, mended};
 use crate::document::named;
@@ -291,10 +291,10 @@ impl Gathering {
     }
 
     fn record(&mut self, fields: Fields<'_>, place: &str) {
-        match Shape::of(fields) {
-            Some(shape) => {
-                self.format.get_or_insert(shape.format());
-                self.found(place, shape.read(fields));
+        match reader(fields) {
+            Some((format, read)) => {
+                self.format.get_or_insert(format);
+                self.found(place, read(fields));
             }
             None => {
                 let mut names: Vec<String> = fields.0.keys().take(KEYS_SHOWN).map(|name| format!("`{name}`")).collect();
