@@ -1,7 +1,7 @@
 //! The role of a file in its project, by its path.
 
 use crate::document::named;
-use crate::lines::{has_end, has_start, has_word};
+use crate::lines::{file_name, has_end, has_start, has_word};
 use crate::skip::{is_generated_name, is_minified_name};
 
 named! {
@@ -142,11 +142,7 @@ pub fn test_name(path: &str, language: Option<&str>) -> TestName {
     let whole =
         matches!(stem, "test" | "tests" | "conftest" | "spec_helper" | "test_helper") || name.ends_with(".bats");
     // A class is named for its tests at the end; `TestScheduler` may be a scheduler for tests of others.
-    let class = path
-        .rsplit('/')
-        .next()
-        .and_then(|name| name.split('.').next())
-        .is_some_and(|class| has_end(class, "Test Tests TestCase IT Spec"))
+    let class = file_name(path).split('.').next().is_some_and(|class| has_end(class, "Test Tests TestCase IT Spec"))
         && is_test_name(path, name, stem, language);
     if kept_with_tests || pieces || ends || whole || class { TestName::Sure } else { TestName::Likely }
 }
@@ -247,7 +243,7 @@ fn is_test_name(path: &str, name: &str, stem: &str, language: Option<&str>) -> b
 
 /// Languages whose files have the name of their class, so that case distinguishes `ContestTest` from `Contest`.
 fn is_test_class(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let stem = name.split('.').next().unwrap_or(name);
     let begins = |start: &str| stem.strip_prefix(start).is_some_and(|rest| rest.starts_with(char::is_uppercase));
     let ends = |end: &str| {

@@ -23,10 +23,9 @@ pub fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let main = archive.main("xl/workbook.xml");
     let workbook = archive.require(&main)?;
     let sheets = archive.listed(&main, &workbook, "sheet")?;
-    let shared = archive.related(&main, "sharedStrings").first().and_then(|name| archive.optional(name));
-    let shared = shared.map(|shared| strings(&shared)).transpose()?.unwrap_or_default();
-    let styles = archive.related(&main, "styles").first().and_then(|name| archive.optional(name));
-    let formats = styles.map(|styles| formats(&styles)).unwrap_or_default();
+    let shared = archive.each(&main, "sharedStrings").next().map(|shared| strings(&shared));
+    let shared = shared.transpose()?.unwrap_or_default();
+    let formats = archive.each(&main, "styles").next().map(|styles| formats(&styles)).unwrap_or_default();
     let since_1904 = counts_from_1904(&workbook);
     let mut extracted = Extracted::default();
     entitle(&mut archive, "docProps/core.xml", &mut extracted);
@@ -99,14 +98,13 @@ fn formats(xml: &[u8]) -> Vec<NumberFormat> {
     // Without its styles a sheet still has its numbers.
     let _ = package::walk(xml, |node| match node {
         Node::Start("numFmt", attributes) => {
-            let number = attributes.get("numFmtId").and_then(|number| number.parse().ok());
             let code = attributes.get("formatCode").unwrap_or_default();
-            own.extend(number.map(|number| (number, NumberFormat::parse(&code))));
+            own.extend(attributes.parsed("numFmtId").map(|number| (number, NumberFormat::parse(&code))));
         }
         Node::Start("cellXfs", _) => of_cells = true,
         Node::End("cellXfs") => of_cells = false,
         Node::Start("xf", attributes) if of_cells => {
-            let number = attributes.get("numFmtId").and_then(|number| number.parse().ok()).unwrap_or(0);
+            let number = attributes.parsed("numFmtId").unwrap_or(0);
             formats.push(own.get(&number).copied().unwrap_or_else(|| NumberFormat::built_in(number)));
         }
         _ => {}
@@ -168,7 +166,7 @@ fn rows(xml: &[u8], values: &Values<'_>, body: &mut Body<'_>) -> Result<(), Skip
                 all += 1;
             }
             kind = attributes.get("t").unwrap_or_default();
-            style = attributes.get("s").and_then(|style| style.parse().ok()).unwrap_or(0);
+            style = attributes.parsed("s").unwrap_or(0);
         }
         Node::Start("v" | "t", _) => text = true,
         Node::End("v" | "t") => text = false,

@@ -21,7 +21,7 @@ mod rtf;
 use crate::decode::decode;
 use crate::document::{Document, Note, Options};
 use crate::languages::Category;
-use crate::lines::{Lines, has_word, one_line};
+use crate::lines::{Lines, extension, has_word, one_line};
 use crate::prose::{self, Heading, Outline};
 use crate::read::named_format;
 use crate::{Role, Skip, role};
@@ -48,8 +48,7 @@ fn format(path: &str, bytes: &[u8]) -> Result<Option<&'static str>, Skip> {
         _ if bytes.starts_with(b"PK\x03\x04") => return Ok(Some(packed(bytes)?.unwrap_or(named))),
         _ => {}
     }
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-    let is_old = has_word(OLD, &extension);
+    let is_old = has_word(OLD, &extension(path));
     if is_old && bytes.starts_with(package::COMPOUND_FILE) {
         return Err(Skip::Binary);
     }
@@ -108,20 +107,14 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Option<Docume
 
 /// A document of prose from its text.
 fn document(extracted: Extracted, language: &'static str, options: &Options, role: Role) -> Document {
-    let Extracted { title, headings, tables, .. } = extracted;
+    let Extracted { title, headings, tables, notes, dated_ns, .. } = extracted;
     let outline = Outline { headings, tables, title: title.clone(), ..Outline::default() };
-    let prose = prose::divided(&Lines::new(&extracted.text), &outline, options.limit(), role);
-    Document {
-        language: Some(language),
-        category: Category::Prose,
-        role,
-        title: if extracted.titled_by_headings { prose.title } else { title },
-        severity: None,
-        dated_ns: extracted.dated_ns,
-        attributes: Vec::new(),
-        notes: extracted.notes,
-        passages: prose.passages,
+    let mut prose = prose::divided(&Lines::new(&extracted.text), &outline, options.limit(), role);
+    prose.dated_ns = dated_ns;
+    if !extracted.titled_by_headings {
+        prose.title = title;
     }
+    prose.document(Some(language), Category::Prose, role, notes)
 }
 
 // The text taken from a document, written line by line.
@@ -243,6 +236,23 @@ impl Extracted {
     pub fn complete(self) -> Result<Self, Skip> {
         if self.full { Err(Skip::TooLarge) } else { Ok(self) }
     }
+}
+
+/// The byte that two hexadecimal digits at the beginning of a text stand for.
+fn hexadecimal(text: &[u8]) -> Option<u8> {
+    u8::from_str_radix(std::str::from_utf8(text.get(..2)?).ok()?, 16).ok()
+}
+
+/// A text with the bytes that stand in it as a mark and two hexadecimal digits, such as `%20`.
+fn unescaped(text: &[u8], mark: u8) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        let code = hexadecimal(after).filter(|_| *byte == mark);
+        plain.push(code.unwrap_or(*byte));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    plain
 }
 
 fn letters(text: &str) -> usize {

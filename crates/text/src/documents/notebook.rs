@@ -9,9 +9,9 @@ use super::{Extracted, MAX_TEXT};
 use crate::decode::{decode, mended};
 use crate::document::{Document, HEADING_SEPARATOR, Note, Options, ParseFailure, Passage};
 use crate::languages::{Category, Language};
-use crate::lines::{Lines, number};
+use crate::lines::{Lines, clamp, number};
 use crate::pictures::without_data;
-use crate::prose::{Heading, Outline};
+use crate::prose::{Heading, Outline, Prose};
 use crate::read::passages_of;
 use crate::{Role, Skip, prose};
 
@@ -264,17 +264,8 @@ pub fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Document, Ski
     );
     let top = outline.headings.iter().find(|heading| heading.level <= 2);
     let title = top.map(|heading| heading.text.clone());
-    Ok(Document {
-        language: Language::named("jupyter").map(|language| language.name),
-        category: Category::Code,
-        role,
-        title,
-        severity: None,
-        dated_ns: None,
-        attributes: Vec::new(),
-        notes,
-        passages: divided,
-    })
+    let prose = Prose { title, passages: divided, ..Prose::default() };
+    Ok(prose.document(Some("jupyter"), Category::Code, role, notes))
 }
 
 /// The text of the cells, each below a line with its number.
@@ -371,7 +362,7 @@ fn code(
     let (language, content) = magic.map_or((language, place.content), |language| (language, place.content + 1));
     let mut passages =
         passages_of(language, &Lines::new(lines.slice(content, last)), options.limit(), role, &mut notes);
-    let shift = u32::try_from(content).unwrap_or(u32::MAX);
+    let shift = clamp(content);
     for (index, passage) in passages.iter_mut().enumerate() {
         passage.start_line = passage.start_line.saturating_add(shift);
         passage.end_line = passage.end_line.saturating_add(shift);

@@ -2,7 +2,7 @@
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-use super::Extracted;
+use super::{Extracted, hexadecimal};
 use crate::Skip;
 use crate::lines::has_word;
 
@@ -115,8 +115,7 @@ impl Reader {
     fn sign(&mut self, rest: &[u8]) -> usize {
         match rest.first() {
             Some(b'\'') => {
-                let digits = rest.get(1..3).and_then(|digits| std::str::from_utf8(digits).ok());
-                if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+                if let Some(byte) = hexadecimal(&rest[1..]) {
                     self.byte(byte);
                 }
                 return rest.len().min(3);

@@ -8,9 +8,9 @@ use jiff::tz::TimeZone;
 use crate::decode::decode_words;
 use crate::document::{Document, MIN_TOKENS, Options, Passage};
 use crate::languages::Category;
-use crate::lines::Lines;
+use crate::lines::{Lines, file_name};
 use crate::pack::{Piece, line_pieces};
-use crate::prose::Outline;
+use crate::prose::{Outline, Prose};
 use crate::{Kind, Language, dates, prose, read, role};
 use entries::{Stamp, stamp};
 
@@ -97,17 +97,10 @@ pub fn read_note(path: &str, bytes: &[u8], options: &NoteOptions) -> Document {
     };
     let role = role(path, Some(language.name));
     let passages = reader.passages().into_iter().map(|passage| Passage { role, ..passage }).collect();
-    Document {
-        language: Some(language.name),
-        category: Category::Prose,
-        role,
-        title: outline.title(),
-        severity: outline.severity(),
-        dated_ns: day.and_then(|day| day.moment_ns),
-        attributes: topics(&outline),
-        notes,
-        passages,
-    }
+    let dated_ns = day.and_then(|day| day.moment_ns);
+    let (title, severity) = (outline.title(), outline.severity());
+    let prose = Prose { title, severity, dated_ns, passages, ..Prose::default() };
+    Document { attributes: topics(&outline), ..prose.document(Some(language.name), Category::Prose, role, notes) }
 }
 
 /// The time at which a note was written.
@@ -118,7 +111,7 @@ struct Day {
 }
 
 fn day_of(path: &str, outline: &Outline, options: &NoteOptions, notes: &mut Vec<crate::Note>) -> Option<Day> {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let zone = &options.time_zone;
     let said = outline.metadata.date(zone, notes);
     if name.eq_ignore_ascii_case(UNDATED) {

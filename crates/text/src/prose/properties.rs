@@ -286,13 +286,14 @@ impl FrontMatter {
     /// The latest of its dates. Unreadable ones become notes.
     pub fn date(&self, zone: &TimeZone, notes: &mut Vec<Note>) -> Option<Timestamp> {
         let mut latest = None;
-        for key in dates::KEYS {
+        for key in dates::KEYS.split(' ') {
             let Some(value) = self.value(key) else { continue };
             let bare = value.split_once(" #").map_or(value, |(value, _)| value);
             match dates::parse(bare, zone) {
                 Some(moment) => latest = latest.max(Some(moment)),
-                None => notes
-                    .push(Note::UnreadableDate { key: (*key).to_owned(), value: value.chars().take(TOLD).collect() }),
+                None => {
+                    notes.push(Note::UnreadableDate { key: key.to_owned(), value: value.chars().take(TOLD).collect() })
+                }
             }
         }
         latest

@@ -6,7 +6,7 @@ mod wikitext;
 use crate::decode::decode_words;
 use crate::document::{Document, Options};
 use crate::languages::{Category, Language};
-use crate::lines::{Lines, has_word, non_empty, one_line};
+use crate::lines::{Lines, file_name, has_word, non_empty, one_line};
 use crate::prose::Outline;
 use crate::{prose, read, role};
 
@@ -40,7 +40,7 @@ const INDEXES: &str = "index _index readme";
 /// ```
 #[must_use]
 pub fn read_page(path: &str, bytes: &[u8], options: &Options) -> Document {
-    let (text, mut notes) = decode_words(bytes);
+    let (text, notes) = decode_words(bytes);
     let Some(language) = Language::of_text(path, &text).filter(|language| language.category == Category::Prose) else {
         return read(path, bytes, options);
     };
@@ -54,18 +54,7 @@ pub fn read_page(path: &str, bytes: &[u8], options: &Options) -> Document {
     if is_navigation(path) {
         prose.passages.clear();
     }
-    notes.extend(prose.notes);
-    Document {
-        language: Some(language.name),
-        category: Category::Prose,
-        role,
-        title: prose.title,
-        severity: prose.severity,
-        dated_ns: prose.dated_ns,
-        attributes: Vec::new(),
-        notes,
-        passages: prose.passages,
-    }
+    prose.document(Some(language.name), Category::Prose, role, notes)
 }
 
 /// The only heading of level 1, if only metadata comes before it. Pages with several use them for sections.
@@ -96,7 +85,7 @@ fn stem(name: &str) -> &str {
 }
 
 fn is_navigation(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     has_word(NAVIGATION, &stem(name).to_ascii_lowercase())
 }
 

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::lines::clamp;
+
 /// Most entries of a map.
 const MAX_ENTRIES: usize = 70_000;
 
@@ -92,7 +94,7 @@ impl Map {
                 (_, token) => match (&mut list, &pending[..]) {
                     // The characters of one code after another.
                     (Some(place), [Token::Hex(first, ..), Token::Hex(last, ..)]) => {
-                        let code = first.saturating_add(u32::try_from(*place).unwrap_or(u32::MAX));
+                        let code = first.saturating_add(clamp(*place));
                         *place += 1;
                         if code <= *last {
                             map.character(code, &token, &glyph);

@@ -6,6 +6,8 @@ use hayro_cmap::{BfString, CMap, CMapName, CidFamily};
 use lopdf::{Dictionary, Document, Object};
 use ttf_parser::{Face, PlatformId};
 
+use crate::lines::contains;
+
 /// The characters of the 256 codes of a font with codes of one byte.
 pub type Table = Vec<Option<String>>;
 
@@ -186,8 +188,7 @@ impl Predefined {
         if name.starts_with(b"Identity") {
             return None;
         }
-        let has = |part: &[u8]| name.windows(part.len()).any(|window| window == part);
-        let unicode = name.starts_with(b"Uni") && (has(b"UCS2") || has(b"UTF16"));
+        let unicode = name.starts_with(b"Uni") && (contains(name, b"UCS2") || contains(name, b"UTF16"));
         let map = hayro_cmap::load_embedded(CMapName::from_bytes(name))
             .and_then(|map| CMap::parse(map, hayro_cmap::load_embedded));
         (map.is_some() || unicode).then_some(Self { map, unicode })

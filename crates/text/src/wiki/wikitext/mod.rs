@@ -33,8 +33,8 @@ pub struct Names {
 
 impl Default for Names {
     fn default() -> Self {
-        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        Self { files: owned(&["file", "image", "media"]), categories: owned(&["category"]) }
+        let files = ["file", "image", "media"].map(str::to_owned);
+        Self { files: files.into(), categories: vec!["category".to_owned()] }
     }
 }
 

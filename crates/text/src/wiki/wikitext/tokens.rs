@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use quick_xml::escape::resolve_html5_entity;
 
-use crate::lines::has_word;
+use crate::lines::{begins_with, has_word};
 
 /// A mark: anything that is not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -250,7 +250,7 @@ impl Scanner<'_> {
             // Both are searched at once, so that the same text is not searched for every tag in it.
             while let Some(next) = inside.find(['<', '\n']) {
                 let after = &inside[next + 1..];
-                let again = after.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+                let again = begins_with(after, name)
                     && !after[name.len()..].starts_with(|next: char| next.is_ascii_alphanumeric())
                     && !is_empty_tag(after);
                 if inside.as_bytes()[next] == b'<' && again
@@ -299,7 +299,7 @@ impl Scanner<'_> {
             while let Some(found) = source[from..].find("</") {
                 let place = from + found;
                 let after = &source[place + 2..];
-                let named = after.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+                let named = begins_with(after, name);
                 if named && after[name.len()..].trim_start().starts_with('>') {
                     return Some(place);
                 }
