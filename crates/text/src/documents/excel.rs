@@ -195,7 +195,7 @@ fn column(place: &str) -> Option<usize> {
 // format, since a sheet shows them in the language of its reader.
 
 /// How the numbers of a style are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NumberFormat {
     General,
     Date,
@@ -239,43 +239,42 @@ impl NumberFormat {
 
     /// A format by its code, such as `yyyy\-mm\-dd` or `#,##0.00`. The part for positive numbers decides.
     pub fn parse(code: &str) -> Self {
-        let (mut day, mut month, mut time, mut duration) = (false, false, false, false);
-        let (mut percent, mut grouped, mut after_point, mut other) = (false, false, false, false);
-        let (mut whole, mut least, mut most) = (0, 0, 0);
-        if code.to_ascii_lowercase().contains("general") {
+        let code = code.to_ascii_lowercase();
+        if code.contains("general") {
             return Self::General;
         }
+        // Without what is shown as it is.
+        let (mut bare, mut duration) = (String::new(), false);
         let mut characters = code.chars();
         while let Some(character) = characters.next() {
-            match character.to_ascii_lowercase() {
+            match character {
                 ';' => break,
                 '"' => _ = characters.by_ref().find(|end| *end == '"'),
                 // The next character is shown, or its width.
                 '\\' | '_' | '*' => _ = characters.next(),
                 '[' => {
-                    let inside: String = characters.by_ref().take_while(|end| *end != ']').collect();
-                    let unit = inside.to_ascii_lowercase();
+                    let unit: String = characters.by_ref().take_while(|end| *end != ']').collect();
                     duration |=
                         !unit.is_empty() && ['h', 'm', 's'].iter().any(|one| unit.trim_matches(*one).is_empty());
                 }
-                'y' | 'd' => day = true,
-                'm' => month = true,
-                'h' | 's' => time = true,
-                // Years of an era, unless it is an exponent.
-                'e' if whole + most == 0 => day = true,
-                'e' | '/' if whole + most > 0 => other = true,
-                'g' => day = true,
-                '@' => return Self::General,
-                '%' => percent = true,
-                '.' => after_point = true,
-                ',' => grouped |= !after_point,
-                '0' if after_point => (least, most) = (least + 1, most + 1),
-                '#' | '?' if after_point => most += 1,
-                '0' => whole += 1,
-                _ => {}
+                character => bare.push(character),
             }
         }
+        let digits = |text: &str| {
+            let (before, after) = text.split_once('.').unwrap_or((text, ""));
+            (before.matches('0').count(), after.matches('0').count(), after.matches(['0', '#', '?']).count())
+        };
+        let has_digits = |text: &str| matches!(digits(text), (1.., ..) | (.., 1..));
+        let (whole, least, most) = digits(&bare);
+        // Years of an era, unless it is an exponent.
+        let (exponent, fraction) = (bare.split_once('e'), bare.split_once('/'));
+        let era = exponent.is_some_and(|(before, _)| !has_digits(before));
+        let other = exponent.into_iter().chain(fraction).any(|(before, _)| has_digits(before));
+        let (day, month, time) = (era || bare.contains(['y', 'd', 'g']), bare.contains('m'), bare.contains(['h', 's']));
+        let percent = bare.contains('%');
+        let grouped = bare.split('.').next().is_some_and(|before| before.contains(','));
         match () {
+            () if bare.contains('@') => Self::General,
             () if duration => Self::Duration,
             () if day && time => Self::DateTime,
             () if time => Self::Time,
