@@ -147,6 +147,29 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+/// Replaces every byte by a space, except line ends.
+pub fn blank(bytes: &mut [u8]) {
+    bytes.iter_mut().filter(|byte| !matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
+}
+
+/// The byte that two hexadecimal digits at the beginning of a text stand for.
+pub fn hexadecimal(text: &[u8]) -> Option<u8> {
+    let digit = |at: usize| char::from(*text.get(at)?).to_digit(16);
+    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
+}
+
+/// A text with the bytes that stand in it as a mark and two hexadecimal digits, such as `%20`.
+pub fn unescaped(text: &[u8], mark: u8) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        let code = hexadecimal(after).filter(|_| *byte == mark);
+        plain.push(code.unwrap_or(*byte));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    plain
+}
+
 /// The last part of a path.
 pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)

@@ -9,7 +9,7 @@ use crate::tokens::Meter;
 use crate::{Kind, Role};
 
 /// Whole lines, or a part of one line that is too long for a piece.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
     pub first: usize,
     pub last: usize,

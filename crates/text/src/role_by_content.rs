@@ -76,7 +76,7 @@ fn mentions_framework(text: &str) -> bool {
 }
 
 /// Counts of lines in a text.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Default, PartialEq)]
 struct Signs {
     /// Lines that begin a test.
     tests: usize,

@@ -1,6 +1,5 @@
 //! Collects the definitions of a syntax tree, nested and named.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -34,7 +33,7 @@ struct Definition {
 }
 
 /// The form of a definition's node.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Whole,
     /// Has no body.
@@ -102,7 +101,7 @@ fn search<'tree>(
                 Capture::Scope => scope = Some(node.byte_range()),
                 Capture::Definition(kind) => definition = Some((kind, node)),
                 Capture::Namespace => namespaces.push(node.byte_range()),
-                Capture::Wrap => found.push(Found { node: node, definition: None }),
+                Capture::Wrap => found.push(Found { node, definition: None }),
                 Capture::Lead => mark_lead(&mut leads, lines, node),
                 Capture::Reference(_) | Capture::Other => {}
             }
@@ -408,10 +407,7 @@ impl<'a> Nest<'a> {
     }
 
     fn symbol(&self, definition: &Definition, parent: Option<usize>) -> String {
-        let text = |range: &Range<usize>| match bare_name(&self.lines.text[range.clone()]) {
-            Cow::Borrowed(name) => Cow::Borrowed(shortened(name)),
-            Cow::Owned(name) => Cow::Owned(shortened(&name).to_owned()),
-        };
+        let text = |range: &Range<usize>| shortened(&bare_name(&self.lines.text[range.clone()])).to_owned();
         let naming = &self.query.grammar.naming;
         let before_name = match definition.kind {
             ItemKind::Function | ItemKind::Method if definition.singleton => ".",
@@ -453,15 +449,15 @@ fn shortened(name: &str) -> &str {
 }
 
 /// A qualified name keeps its qualifiers and loses their arguments: `Matrix::rows` of `Matrix<T, N>::rows`.
-pub fn bare_name(text: &str) -> Cow<'_, str> {
+pub fn bare_name(text: &str) -> String {
     // The fixture and the name of a test, which a macro takes as arguments.
     if let Some((fixture, name)) = text.split_once(", ")
         && [fixture, name].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
     {
-        return Cow::Owned(format!("{fixture}::{name}"));
+        return format!("{fixture}::{name}");
     }
     if !text.contains(">::") {
-        return Cow::Borrowed(last_name(text));
+        return last_name(text).to_owned();
     }
     let mut name = String::new();
     let mut depth = 0_usize;
@@ -473,7 +469,7 @@ pub fn bare_name(text: &str) -> Cow<'_, str> {
             _ => {}
         }
     }
-    Cow::Owned(last_name(&name).to_owned())
+    last_name(&name).to_owned()
 }
 
 /// `Store` of `&'a mut Store<T>`, `*Store[K]`, `table[16]` or `"name"`. Operators keep their signs.
@@ -503,7 +499,7 @@ fn last_name(text: &str) -> &str {
 // A definition found in a syntax tree.
 
 /// The kind of a definition, as far as dividing a file needs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemKind {
     // From general to specific: if two patterns match one name, the more specific kind is kept.
     Constant,
@@ -540,7 +536,6 @@ impl ItemKind {
 }
 
 /// One definition, after nesting is known.
-#[derive(Debug)]
 pub struct Item {
     pub kind: ItemKind,
     /// The qualified name, and further names of the same declaration, each with the byte at which it begins. In

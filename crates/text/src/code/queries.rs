@@ -11,7 +11,7 @@ use crate::bound;
 use crate::languages::{Grammar, LANGUAGES};
 
 /// The meaning of a capture in a query for definitions or for references.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Capture {
     /// The name that is defined or referred to.
     Name,

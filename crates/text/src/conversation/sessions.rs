@@ -232,11 +232,8 @@ impl Conversation {
         let max_tokens = options.max_tokens.max(MIN_TOKENS);
         let mut passages = Vec::new();
         for (part, window) in windows(&lines, &rows, max_tokens).into_iter().enumerate() {
-            let (Some((first, _)), Some((_, last))) = (rows.get(window.start), rows.get(window.end - 1)) else {
-                continue;
-            };
-            let pieces =
-                pack(&lines, (*first, *last), lines.token_sums(), max_tokens, |row| pack::badness(&lines, row));
+            let here = (rows[window.start].0, rows[window.end - 1].1);
+            let pieces = pack(&lines, here, lines.token_sums(), max_tokens, |row| pack::badness(&lines, row));
             let turns = &self.turns[window];
             let speaker = turns.first().and_then(|turn| turn.speaker.clone());
             let author = speaker.filter(|one| turns.iter().all(|turn| turn.speaker.as_ref() == Some(one)));
@@ -300,7 +297,7 @@ fn clock(time: Timestamp, zone: &TimeZone) -> String {
 
 /// Windows of turns that fit. Each begins with the last turn of the one before, if the next turn fits beside it.
 fn windows(lines: &Lines<'_>, rows: &[(usize, usize)], max_tokens: usize) -> Vec<Range<usize>> {
-    let cost = |turn: usize| rows.get(turn).map_or(0, |(first, last)| lines.tokens(*first, *last));
+    let cost = |turn: usize| lines.tokens(rows[turn].0, rows[turn].1);
     let mut windows = Vec::new();
     let mut start = 0;
     while start < rows.len() {

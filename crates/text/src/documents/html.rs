@@ -10,7 +10,7 @@ use html5gum::{StartTag, Token, Tokenizer};
 
 use super::Extracted;
 use crate::decode::decode_words;
-use crate::lines::has_word;
+use crate::lines::{blank, has_word};
 use crate::{Skip, bound};
 
 /// Fewest letters of a page that is read as text. Programs that run in a browser have pages with less.
@@ -85,7 +85,7 @@ fn with_few_attributes(text: &str) -> Cow<'_, str> {
         }
         if let Some(from) = beyond {
             let kept = kept.get_or_insert_with(|| bytes.to_vec());
-            kept[from..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+            blank(&mut kept[from..end]);
         }
         at = at.max(end);
     }

@@ -126,7 +126,7 @@ const HEADING_LENGTH: usize = 200;
 const MAX_HEADINGS: usize = 20_000;
 
 /// Text with its headings.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Extracted {
     pub title: Option<String>,
     pub headings: Vec<Heading>,
@@ -236,23 +236,6 @@ impl Extracted {
     pub fn complete(self) -> Result<Self, Skip> {
         if self.full { Err(Skip::TooLarge) } else { Ok(self) }
     }
-}
-
-/// The byte that two hexadecimal digits at the beginning of a text stand for.
-fn hexadecimal(text: &[u8]) -> Option<u8> {
-    u8::from_str_radix(std::str::from_utf8(text.get(..2)?).ok()?, 16).ok()
-}
-
-/// A text with the bytes that stand in it as a mark and two hexadecimal digits, such as `%20`.
-fn unescaped(text: &[u8], mark: u8) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((byte, after)) = rest.split_first() {
-        let code = hexadecimal(after).filter(|_| *byte == mark);
-        plain.push(code.unwrap_or(*byte));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    plain
 }
 
 fn letters(text: &str) -> usize {

@@ -10,10 +10,10 @@ use quick_xml::{Reader, XmlVersion};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::Extracted;
 use super::body::Body;
-use super::{Extracted, unescaped};
 use crate::decode::decode;
-use crate::lines::file_name;
+use crate::lines::{file_name, unescaped};
 use crate::{Skip, bound};
 
 /// Most bytes that all files read from an archive may have together. Sizes are counted as they are unpacked, whatever the archive

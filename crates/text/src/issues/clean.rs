@@ -22,7 +22,7 @@ pub struct Clean {
 }
 
 /// The fate of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Line {
     /// Its author's.
     Own,

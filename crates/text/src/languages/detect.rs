@@ -231,36 +231,37 @@ mod tests {
         }
     }
 
+    const NAMES: &str = "\
+rust: a.rs
+c: a.h
+cpp: a.HPP
+typescript: a.d.ts
+tsx: a.tsx
+javascript: a.mjs
+jsx: a.jsx
+python: a.pyi src/пример.py
+dockerfile: Dockerfile build/Dockerfile.dev app.Dockerfile
+makefile: Makefile GNUmakefile Makefile.am
+cmake: CMakeLists.txt
+text: LICENSE-MIT README notes.txt
+shell: .bashrc PKGBUILD .zlogin
+markdown: Guide.MD docs/Übersicht.md 概要.md
+toml: x.toml
+ruby: Gemfile Rakefile .irbrc config.ru
+word: документ.docx
+jupyter: 📓.ipynb
+blade: é.blade.php page.blade.php
+meson: meson.build
+vim_script: .gvimrc
+kconfig: Kconfig
+bazel: WORKSPACE
+gradle: build.gradle.kts
+erb: view.html.erb
+swift: Package.swift";
+
     #[test]
     fn a_name_tells_the_language() {
-        for line in [
-            "rust: a.rs",
-            "c: a.h",
-            "cpp: a.HPP",
-            "typescript: a.d.ts",
-            "tsx: a.tsx",
-            "javascript: a.mjs",
-            "jsx: a.jsx",
-            "python: a.pyi src/пример.py",
-            "dockerfile: Dockerfile build/Dockerfile.dev app.Dockerfile",
-            "makefile: Makefile GNUmakefile Makefile.am",
-            "cmake: CMakeLists.txt",
-            "text: LICENSE-MIT README notes.txt",
-            "shell: .bashrc PKGBUILD .zlogin",
-            "markdown: Guide.MD docs/Übersicht.md 概要.md",
-            "toml: x.toml",
-            "ruby: Gemfile Rakefile .irbrc config.ru",
-            "word: документ.docx",
-            "jupyter: 📓.ipynb",
-            "blade: é.blade.php page.blade.php",
-            "meson: meson.build",
-            "vim_script: .gvimrc",
-            "kconfig: Kconfig",
-            "bazel: WORKSPACE",
-            "gradle: build.gradle.kts",
-            "erb: view.html.erb",
-            "swift: Package.swift",
-        ] {
+        for line in NAMES.lines() {
             let (language, paths) = line.split_once(": ").expect("a language");
             for path in paths.split(' ') {
                 assert_eq!(Language::of(path, "").map(|language| language.name), Some(language), "{path}");

@@ -6,7 +6,7 @@ use jiff::civil::{Date, Time};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use crate::dates;
-use crate::lines::{Lines, number};
+use crate::lines::{Lines, begins_with, number};
 
 /// Beginning of the mark of a forgotten entry. The whole mark is a comment right before the entry's end, `<!--
 /// forgotten 2026-11-22 -->`; [`forgotten_mark`] makes one. A marked entry stays in its file, and no reader makes
@@ -142,15 +142,15 @@ fn mark_at_end(block: &str) -> Option<Range<usize>> {
     let kept = block.trim_end();
     let start = kept.rfind("<!--")?;
     let inner = kept[start + 4..].strip_suffix("-->")?.trim();
-    let word = inner.get(..9).filter(|word| word.eq_ignore_ascii_case("forgotten"))?;
-    let day = inner[word.len()..].trim_start_matches(':').trim();
+    let day = inner.get("forgotten".len()..).filter(|_| begins_with(inner, "forgotten"))?;
+    let day = day.trim_start_matches(':').trim();
     (day.is_empty() || dates::day(day).is_some()).then(|| kept[..start].trim_end().len()..kept.len())
 }
 
 // The time that an entry states for itself: `14:05`, `2026-11-22`, `2026-11-22 14:05`.
 
 /// A day, a time of the day, or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stamp {
     pub day: Option<Date>,
     pub time: Option<Time>,

@@ -104,7 +104,7 @@ pub fn read_note(path: &str, bytes: &[u8], options: &NoteOptions) -> Document {
 }
 
 /// The time at which a note was written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Day {
     date: Date,
     moment_ns: Option<i64>,
@@ -188,7 +188,7 @@ impl Reader<'_> {
     /// Divides a section at entries that begin with a time, and around forgotten entries.
     fn segments(&self, region: &prose::Region) -> Vec<Segment> {
         let row = |line: u32| line as usize - 1;
-        let inside = region.open.iter().filter_map(|index| self.outline.headings.get(*index));
+        let inside = region.open.iter().map(|index| &self.outline.headings[*index]);
         let heading_end = inside.filter(|heading| heading.first >= region.first).map(|heading| heading.last).max();
         let begin = self.entries.partition_point(|entry| row(entry.start_line) < region.first);
         let entries = self.entries[begin..].iter().take_while(|entry| row(entry.end_line) <= region.last);
@@ -229,7 +229,7 @@ impl Reader<'_> {
 
     /// The time that the open headings give.
     fn stamp_of_headings(&self, open: &[usize]) -> Stamp {
-        let headings = open.iter().filter_map(|index| self.outline.headings.get(*index));
+        let headings = open.iter().map(|index| &self.outline.headings[*index]);
         let stamps = headings.filter_map(|heading| stamp(&heading.text));
         stamps.fold(Stamp { day: None, time: None }, |above, below| Stamp {
             day: below.day.or(above.day),

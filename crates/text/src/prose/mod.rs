@@ -124,7 +124,7 @@ fn kind(heading: bool) -> Kind {
 // From headings to passages, for every format alike.
 
 /// A heading: its lines, its level (1 is outermost) and its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Heading {
     pub first: usize,
     pub last: usize,
@@ -133,7 +133,7 @@ pub struct Heading {
 }
 
 /// The structure that a format's reader found.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Outline {
     pub headings: Vec<Heading>,
     /// The title that the metadata gives.

@@ -6,7 +6,7 @@ mod wikitext;
 use crate::decode::decode_words;
 use crate::document::{Document, Options};
 use crate::languages::{Category, Language};
-use crate::lines::{Lines, file_name, has_word, non_empty, one_line};
+use crate::lines::{Lines, file_name, has_word, non_empty, one_line, unescaped};
 use crate::prose::Outline;
 use crate::{prose, read, role};
 
@@ -76,8 +76,9 @@ fn title_of_name(path: &str) -> Option<String> {
         Some(directory) if has_word(INDEXES, &name.to_ascii_lowercase()) => directory,
         _ => name,
     };
-    let title = one_line(&unescape(name).replace('-', " "));
-    non_empty(title)
+    // File systems do not allow all characters.
+    let name = String::from_utf8(unescaped(name.as_bytes(), b'%')).unwrap_or_else(|_| name.to_owned());
+    non_empty(one_line(&name.replace('-', " ")))
 }
 
 fn stem(name: &str) -> &str {
@@ -87,26 +88,6 @@ fn stem(name: &str) -> &str {
 fn is_navigation(path: &str) -> bool {
     let name = file_name(path);
     has_word(NAVIGATION, &stem(name).to_ascii_lowercase())
-}
-
-/// Replaces `%3F` by its character. File systems do not allow all of them.
-fn unescape(name: &str) -> String {
-    let mut bytes = Vec::with_capacity(name.len());
-    let mut rest = name.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let code = match (first, tail) {
-            (b'%', [high, low, ..]) => hexadecimal(*high, *low),
-            _ => None,
-        };
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned())
-}
-
-fn hexadecimal(high: u8, low: u8) -> Option<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    Some(digit(high)? * 16 + digit(low)?)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ const MAX_ENTRIES: usize = 70_000;
 const MAX_UNITS: usize = 256;
 
 /// A map of codes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Map {
     /// The lengths of codes in bytes, each with its first and last code.
     spaces: Vec<(usize, u32, u32)>,
@@ -39,7 +39,7 @@ enum Within {
     NumberRanges,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 enum Token<'a> {
     /// The value of a code, its length in bytes, and its UTF-16.
     Hex(u32, usize, Vec<u16>),

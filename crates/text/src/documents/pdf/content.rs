@@ -1,6 +1,6 @@
 //! The operators of a page, one after another. Only the operands of the operator at hand are kept.
 
-use crate::documents::unescaped;
+use crate::lines::unescaped;
 
 /// Most operands of an operator, and most parts of an array.
 const MAX_OPERANDS: usize = 64;

@@ -174,7 +174,6 @@ fn as_font<T>(encoding: Object, with: impl FnOnce(&lopdf::Encoding) -> T) -> T {
 
 /// A map that readers know by name: from the codes of Chinese, Japanese and Korean encodings to numbers of glyphs
 /// (`90ms-RKSJ-H`), or from those to characters (`Adobe-Japan1-UCS2`).
-#[derive(Debug)]
 pub struct Predefined {
     /// `None` for a map of UTF-16 that is not among those known.
     map: Option<CMap>,

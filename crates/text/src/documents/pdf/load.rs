@@ -9,8 +9,7 @@ use std::cell::Cell;
 use lopdf::{Dictionary, Document, LoadOptions, Object, Stream};
 
 use crate::Skip;
-use crate::documents::unescaped;
-use crate::lines::contains;
+use crate::lines::{contains, unescaped};
 
 /// Most bytes that one stream of objects may unpack to.
 const MAX_OBJECT_STREAM: usize = 2 << 20;

@@ -250,19 +250,18 @@ impl<'a> Shown<'a, '_> {
                 return;
             }
             let number = |index: usize| operands.get(index).and_then(Operand::number).unwrap_or(0.0);
+            let name = || operands.first().and_then(Operand::name);
             match operator {
                 b"q" if saved.len() < SAVED => saved.push(state.clone()),
                 b"Q" => state = saved.pop().unwrap_or(state),
                 b"cm" => state.matrix = matrix(operands).times(state.matrix),
                 b"BT" => (text, line) = (Matrix::IDENTITY, Matrix::IDENTITY),
                 b"Tf" => {
-                    state.font = operands.first().and_then(Operand::name).and_then(|name| self.font(resources, name));
+                    state.font = name().and_then(|name| self.font(resources, name));
                     state.size = number(1);
                 }
                 b"gs" => {
-                    if let Some((font, size)) =
-                        operands.first().and_then(Operand::name).and_then(|name| self.set_font(resources, name))
-                    {
+                    if let Some((font, size)) = name().and_then(|name| self.set_font(resources, name)) {
                         state.font = Some(font);
                         state.size = size;
                     }
@@ -290,19 +289,17 @@ impl<'a> Shown<'a, '_> {
                     line = matrix(operands);
                     text = line;
                 }
-                b"T*" | b"'" | b"\"" => {
+                b"Tj" | b"T*" | b"'" | b"\"" => {
                     if operator == b"\"" {
                         state.word_space = number(0);
                         state.character_space = number(1);
                     }
-                    line = Matrix::translation(0.0, -state.leading).times(line);
-                    text = line;
-                    if let Some(Operand::Text(bytes)) = operands.last() {
-                        self.text(&state, &mut text, bytes);
+                    if operator != b"Tj" {
+                        line = Matrix::translation(0.0, -state.leading).times(line);
+                        text = line;
                     }
-                }
-                b"Tj" => {
-                    if let Some(Operand::Text(bytes)) = operands.first() {
+                    // What a damaged page has behind the text is no part of it.
+                    if let Some(Operand::Text(bytes)) = operands.iter().rfind(|one| matches!(one, Operand::Text(_))) {
                         self.text(&state, &mut text, bytes);
                     }
                 }
@@ -319,9 +316,8 @@ impl<'a> Shown<'a, '_> {
                     }
                 }
                 b"Do" if depth < FORM_DEPTH => {
-                    let name = operands.first().and_then(Operand::name);
-                    if let Some(name) = name.map(<[u8]>::to_vec) {
-                        self.form(resources, &name, &state, depth);
+                    if let Some(name) = name() {
+                        self.form(resources, name, &state, depth);
                     }
                 }
                 _ => {}

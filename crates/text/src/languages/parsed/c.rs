@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Naming;
 use crate::languages::{Language, code};
-use crate::lines::contains;
+use crate::lines::{blank, contains};
 
 const C_DEFINITIONS: &str = r"
 ; What the grammar's own tags leave out.
@@ -42,14 +42,14 @@ pub const C: Language = code("c", "C", "c h").related_to("cpp").parsed(grammar!(
     ));
 
 /// C++.
-pub const CPP: Language =
-    code("cpp", "C++", "cpp cc cxx c++ hpp hh hxx h++ ipp inl tpp cu cuh tcc txx ixx cppm ino hip")
-        .aliases("cplusplus cuda")
-        .related_to("c")
-        .parsed(grammar!(
-                                                        "cpp",
-                                                        tree_sitter_cpp::LANGUAGE,
-                                                        [tree_sitter_cpp::TAGS_QUERY, C_DEFINITIONS, r"
+#[rustfmt::skip]
+pub const CPP: Language = code("cpp", "C++", "cpp cc cxx c++ hpp hh hxx h++ ipp inl tpp cu cuh tcc txx ixx cppm ino hip")
+    .aliases("cplusplus cuda")
+    .related_to("c")
+    .parsed(grammar!(
+        "cpp",
+        tree_sitter_cpp::LANGUAGE,
+        [tree_sitter_cpp::TAGS_QUERY, C_DEFINITIONS, r"
 ; What neither the grammar's own tags nor the additions for C have.
 
 (namespace_definition name: (_) @name) @definition.module
@@ -65,7 +65,7 @@ pub const CPP: Language =
 
 (template_declaration) @wrap
 "],
-                                                        [C_REFERENCES, r#"
+        [C_REFERENCES, r#"
 ; What C has not.
 
 (call_expression function: (qualified_identifier name: (_) @name)) @reference.call
@@ -76,10 +76,10 @@ pub const CPP: Language =
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @name) @reference.implementation
 ((qualified_identifier scope: (namespace_identifier) @name) @reference.type (#match? @name "^[A-Z]"))
 "#],
-                                                        depth: 16,
-                                                        naming: Naming::COLONS,
-                                                        rewrite: Some(blanked_cpp)
-                                                    ));
+        depth: 16,
+        naming: Naming::COLONS,
+        rewrite: Some(blanked_cpp)
+    ));
 
 // Macros that only a preprocessor understands: those between `class` and the name, and those alone on a line.
 
@@ -106,9 +106,7 @@ pub fn without_class_macros(text: &str) -> Option<String> {
     }
     let mut blanked = bytes.to_vec();
     for place in places {
-        for byte in blanked[place].iter_mut().filter(|byte| **byte != b'\n') {
-            *byte = b' ';
-        }
+        blank(&mut blanked[place]);
     }
     // Whole names and argument lists are replaced, so the rest is as it was.
     String::from_utf8(blanked).ok()
@@ -329,10 +327,6 @@ fn defined(text: &str, scoped: bool) -> Option<String> {
     }
     // Only ASCII is written, and over whole arguments.
     String::from_utf8(out?).ok()
-}
-
-fn blank(bytes: &mut [u8]) {
-    bytes.iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
 }
 
 /// A call of a macro at the start of a line, which a body or another line follows.

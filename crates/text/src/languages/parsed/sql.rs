@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::languages::{Language, code};
+use crate::lines::{blank, has_word};
 
 /// SQL. The grammar knows PostgreSQL best; what it does not know of other dialects is divided by lines.
 #[rustfmt::skip]
@@ -95,10 +96,6 @@ fn lines(text: &str) -> Vec<Range<usize>> {
     text.split_inclusive('\n').map(line).collect()
 }
 
-fn blank(bytes: &mut [u8]) {
-    bytes.iter_mut().filter(|byte| !matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
-}
-
 /// A line that tells a program where statements end.
 fn is_separator(upper: &str) -> bool {
     matches!(upper, "GO" | "/" | "//" | ";;") || upper.starts_with("DELIMITER ")
@@ -114,7 +111,7 @@ fn end(text: &str, lines: &[Range<usize>], first: usize, is_separator: impl Fn(&
         }
         let ends = upper.strip_prefix("END").is_some_and(|rest| {
             let word = rest.trim_start().split([' ', ';']).next().unwrap_or_default();
-            let of_block = ["IF", "LOOP", "CASE", "WHILE", "REPEAT", "FOR", "TRY", "CATCH"].contains(&word);
+            let of_block = has_word("IF LOOP CASE WHILE REPEAT FOR TRY CATCH", word);
             let is_word = rest.starts_with(|one: char| one.is_alphanumeric() || one == '_');
             rest.is_empty() || (rest.ends_with([';', '/', '$']) && !is_word && !of_block)
         });
