@@ -90,7 +90,7 @@ pub(crate) fn one(argument: &'static str, name: &str) -> Result<String, Error> {
 /// What a language can be, with the name that is nearest to an unknown one.
 pub(crate) fn allowed(unknown: &str) -> String {
     let unknown = unknown.trim().trim_start_matches('.').to_lowercase();
-    let names = LANGUAGES.iter().flat_map(|one| std::iter::once(one.name).chain(one.aliases.iter().copied()));
+    let names = LANGUAGES.iter().flat_map(|one| std::iter::once(one.name).chain(one.aliases.split_whitespace()));
     let nearest = names
         .map(|name| (strsim::normalized_damerau_levenshtein(&unknown, name), name))
         .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)

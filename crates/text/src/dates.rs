@@ -4,11 +4,11 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
+use crate::lines::file_name;
+
 /// Front matter keys that say when a text was written or last changed.
-pub const KEYS: &[&str] = &[
-    "date", "created", "created_at", "published", "updated", "updated_at", "lastmod", "last_updated",
-    "last_modified_at", "modified",
-];
+pub const KEYS: &str = "\
+    date created created_at published updated updated_at lastmod last_updated last_modified_at modified";
 
 /// Further forms of a date with a time and an offset.
 const FORMATS: &[&str] = &["%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M:%S%.f %z", "%Y-%m-%d %H:%M %z"];
@@ -32,20 +32,13 @@ pub fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
 
 /// `YYYY-MM-DD`, and nothing else.
 pub fn day(text: &str) -> Option<Date> {
-    let digits = |range: std::ops::Range<usize>| {
-        let part = text.get(range)?;
-        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<i16>().ok()).flatten()
-    };
-    if text.len() != 10 || text.get(4..5) != Some("-") || text.get(7..8) != Some("-") {
-        return None;
-    }
-    let small = |number: i16| i8::try_from(number).ok();
-    Date::new(digits(0..4)?, small(digits(5..7)?)?, small(digits(8..10)?)?).ok()
+    let is_placed = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+    text.parse().ok().filter(|_| text.len() == 10 && text.bytes().enumerate().all(is_placed))
 }
 
 /// The day that the name of a file begins with: `2026-11-22.md`, `2026-11-22-topic.md`, `2026_11_22.md`.
 pub fn day_of_name(path: &str) -> Option<Date> {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let head = name.get(..10)?;
     let ends = !name[10..].starts_with(|next: char| next.is_alphanumeric());
     day(&head.replace('_', "-")).filter(|_| ends)

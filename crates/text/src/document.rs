@@ -45,7 +45,7 @@ macro_rules! named {
             /// The name under which this is stored and printed.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
-                match self { $($name::$variant => $text),+ }
+                Self::NAMES[self as usize]
             }
         }
 
@@ -59,14 +59,12 @@ macro_rules! named {
             type Err = $crate::UnknownName;
 
             fn from_str(value: &str) -> Result<Self, Self::Err> {
-                match value {
-                    $($text => Ok($name::$variant),)+
-                    _ => Err($crate::UnknownName {
-                        what: $what,
-                        value: value.to_owned(),
-                        expected: Self::NAMES,
-                    }),
-                }
+                let named = Self::ALL.iter().find(|one| one.as_str() == value).copied();
+                named.ok_or_else(|| $crate::UnknownName {
+                    what: $what,
+                    value: value.to_owned(),
+                    expected: Self::NAMES,
+                })
             }
         }
     };

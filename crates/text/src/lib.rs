@@ -31,7 +31,7 @@
 //! assert_eq!(document.passages[0].embedded_text(), "# Guide\n\n## Install\n\nCopy it to your path.");
 //! ```
 
-#![cfg_attr(not(feature = "grammars"), allow(dead_code, unused_imports))]
+#![cfg_attr(not(all(feature = "documents", feature = "grammars", feature = "wiki")), allow(dead_code, unused_imports))]
 
 mod bound;
 mod code;

@@ -129,8 +129,59 @@ pub fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
+/// Returns `true` if a text begins with these ASCII letters in any case.
+pub fn begins_with(text: &str, word: &str) -> bool {
+    text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+}
+
+/// Returns `true` if some bytes contain these.
+pub fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+/// At most so many characters of a text, with a mark where more follow.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Replaces every byte by a space, except line ends.
+pub fn blank(bytes: &mut [u8]) {
+    bytes.iter_mut().filter(|byte| !matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
+}
+
+/// The byte that two hexadecimal digits at the beginning of a text stand for.
+pub fn hexadecimal(text: &[u8]) -> Option<u8> {
+    let digit = |at: usize| char::from(*text.get(at)?).to_digit(16);
+    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
+}
+
+/// A text with the bytes that stand in it as a mark and two hexadecimal digits, such as `%20`.
+pub fn unescaped(text: &[u8], mark: u8) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        let code = hexadecimal(after).filter(|_| *byte == mark);
+        plain.push(code.unwrap_or(*byte));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    plain
+}
+
+/// The last part of a path.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What follows the last dot of a path, in lower case.
+pub fn extension(path: &str) -> String {
+    path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase()
+}
+
 /// Saturates: no text longer than 4 GiB is read.
-fn clamp(count: usize) -> u32 {
+pub fn clamp(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 

@@ -4,12 +4,12 @@
 use std::ops::Range;
 
 use crate::document::Passage;
-use crate::lines::{Lines, number};
+use crate::lines::{Lines, clamp, number};
 use crate::tokens::Meter;
 use crate::{Kind, Role};
 
 /// Whole lines, or a part of one line that is too long for a piece.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
     pub first: usize,
     pub last: usize,
@@ -204,7 +204,7 @@ fn divided(lines: &Lines<'_>, max_tokens: usize, badness: impl Fn(usize) -> u32)
     sums.push(0);
     for row in 0..=last {
         let cost = if lines.is_blank(row) { 0 } else { lines.tokens(row, row).max(least) };
-        sum = sum.saturating_add(u32::try_from(cost).unwrap_or(u32::MAX));
+        sum = sum.saturating_add(clamp(cost));
         sums.push(sum);
     }
     pack(lines, (0, last), &sums, max_tokens, badness)

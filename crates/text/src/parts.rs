@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use crate::languages::{Category, Language};
+use crate::lines::{begins_with, has_word};
 
 /// The largest texts that are read as a whole, in bytes: for people, programs in SQL, and tables and logs.
 const WHOLE_PROSE: usize = 4 << 20;
@@ -22,7 +23,7 @@ const AROUND: usize = 1;
 const MOST_OF_DEFINITION: usize = 200;
 
 /// Tables, logs and dumps.
-pub const TABLES: &[&str] = &["csv", "jsonl", "log", "diff", "subtitles"];
+pub const TABLES: &str = "csv jsonl log diff subtitles";
 
 /// Words with which a line of a log reports a fault.
 const FAULTS: &str = "error fatal panic exception traceback critical warn fail denied segfault";
@@ -37,7 +38,7 @@ pub fn is_read_in_parts(language: Option<&Language>) -> bool {
 
 fn whole(language: Option<&Language>) -> Option<usize> {
     match language? {
-        language if TABLES.contains(&language.name) => Some(WHOLE_TABLE),
+        language if has_word(TABLES, language.name) => Some(WHOLE_TABLE),
         language if language.name == "sql" => Some(WHOLE_SQL),
         language if language.category == Category::Prose => Some(WHOLE_PROSE),
         _ => None,
@@ -68,7 +69,7 @@ pub fn parts(language: Option<&Language>, text: &str) -> Option<Vec<Range<usize>
     for (row, line) in rows.iter().enumerate() {
         let range = match language.name {
             "log" if reports_fault(line) => row.saturating_sub(AROUND)..(row + 1 + AROUND).min(rows.len()),
-            "sql" if begins_with(line, DEFINES) => row..end_of_statement(&rows, row),
+            "sql" if DEFINES.iter().any(|word| begins_with(line, word)) => row..end_of_statement(&rows, row),
             _ => continue,
         };
         if !add(range) {
@@ -102,10 +103,6 @@ fn end_of_statement(rows: &[&str], first: usize) -> usize {
     let most = rows.len().min(first + MOST_OF_DEFINITION);
     let end = rows[first..most].iter().position(|row| row.trim_end().ends_with(';'));
     end.map_or(most, |end| first + end + 1)
-}
-
-fn begins_with(line: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)))
 }
 
 fn reports_fault(line: &str) -> bool {

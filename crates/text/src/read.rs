@@ -9,7 +9,7 @@ use crate::document::{Document, HEADING_LENGTH, Note, Options, ParseFailure, Pas
 #[cfg(feature = "documents")]
 use crate::documents;
 use crate::languages::{Category, Language, Parsing};
-use crate::lines::Lines;
+use crate::lines::{Lines, clamp, has_word};
 use crate::pack::{Piece, pack};
 use crate::parts::parts;
 use crate::role_by_content::{is_license_header, role_of_text};
@@ -55,7 +55,7 @@ fn read_parts(
     let (first, others) = ranges.split_first().map_or((0..0, ranges), |(first, others)| (first.clone(), others));
     let mut document = of(&first);
     for range in others {
-        let offset = u32::try_from(range.start).unwrap_or(u32::MAX);
+        let offset = clamp(range.start);
         document.passages.extend(of(range).passages.into_iter().map(|passage| Passage {
             start_line: passage.start_line.saturating_add(offset),
             end_line: passage.end_line.saturating_add(offset),
@@ -105,21 +105,11 @@ fn read_text(
             header.role = Role::License;
         }
     }
-    notes.extend(prose.notes);
-    Document {
-        language: name,
-        category,
-        role,
-        title: prose.title,
-        severity: prose.severity,
-        dated_ns: prose.dated_ns.or_else(|| {
-            let day = dates::day_of_name(path).filter(|_| category == Category::Prose)?;
-            dates::nanoseconds(dates::midnight(day, &TimeZone::UTC)?)
-        }),
-        attributes: Vec::new(),
-        notes,
-        passages: prose.passages,
-    }
+    prose.dated_ns = prose.dated_ns.or_else(|| {
+        let day = dates::day_of_name(path).filter(|_| category == Category::Prose)?;
+        dates::nanoseconds(dates::midnight(day, &TimeZone::UTC)?)
+    });
+    prose.document(name, category, role, notes)
 }
 
 fn read_code(
@@ -169,8 +159,8 @@ fn passages(lines: &Lines<'_>, pieces: &[Piece], role: Role) -> Vec<Passage> {
 
 /// The language of a file that holds text but is none, by its name.
 pub fn named_format(path: &str) -> Option<&'static str> {
-    let formats = ["epub", "excel", "html", "jupyter", "mail", "opendocument", "pdf", "powerpoint", "rtf", "word"];
-    Language::of(path, "").map(|language| language.name).filter(|name| formats.contains(name))
+    const FORMATS: &str = "epub excel html jupyter mail opendocument pdf powerpoint rtf word";
+    Language::of(path, "").map(|language| language.name).filter(|name| has_word(FORMATS, name))
 }
 
 /// Returns `true` for what Git keeps in place of a large file that has not been fetched.

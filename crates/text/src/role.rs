@@ -1,7 +1,7 @@
 //! The role of a file in its project, by its path.
 
 use crate::document::named;
-use crate::lines::{has_end, has_start, has_word};
+use crate::lines::{file_name, has_end, has_start, has_word};
 use crate::skip::{is_generated_name, is_minified_name};
 
 named! {
@@ -122,7 +122,7 @@ pub fn role(path: &str, language: Option<&str>) -> Role {
 }
 
 /// The trust in a name that says `test`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum TestName {
     /// The place of tests, or the form that a runner of tests looks for.
     Sure,
@@ -142,11 +142,7 @@ pub fn test_name(path: &str, language: Option<&str>) -> TestName {
     let whole =
         matches!(stem, "test" | "tests" | "conftest" | "spec_helper" | "test_helper") || name.ends_with(".bats");
     // A class is named for its tests at the end; `TestScheduler` may be a scheduler for tests of others.
-    let class = path
-        .rsplit('/')
-        .next()
-        .and_then(|name| name.split('.').next())
-        .is_some_and(|class| has_end(class, "Test Tests TestCase IT Spec"))
+    let class = file_name(path).split('.').next().is_some_and(|class| has_end(class, "Test Tests TestCase IT Spec"))
         && is_test_name(path, name, stem, language);
     if kept_with_tests || pieces || ends || whole || class { TestName::Sure } else { TestName::Likely }
 }
@@ -247,7 +243,7 @@ fn is_test_name(path: &str, name: &str, stem: &str, language: Option<&str>) -> b
 
 /// Languages whose files have the name of their class, so that case distinguishes `ContestTest` from `Contest`.
 fn is_test_class(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let stem = name.split('.').next().unwrap_or(name);
     let begins = |start: &str| stem.strip_prefix(start).is_some_and(|rest| rest.starts_with(char::is_uppercase));
     let ends = |end: &str| {
@@ -261,131 +257,79 @@ fn is_test_class(path: &str) -> bool {
 mod tests {
     use super::*;
 
+    const ROLES: &str = "\
+main: src/lib.rs rust, src/contest.rs rust, app/latest_views.py python, org/Contest.java java
+main: docs/spec/protocol.md markdown, docs/testing.md markdown, spec/protocol.pdf pdf, src/history.rs rust
+main: src/changes.py python, src/license_check.py python, src/spec.ts typescript, src/example.ts typescript
+test: src/store/tests.rs rust, tests/cli.rs rust, benches/scan.rs rust, app/test_views.py python
+test: conftest.py python, pkg/open_test.go go, src/open.spec.ts typescript, src/__tests__/open.ts typescript
+test: src/test/java/org/Open.java java, org/OpenTest.java java, src/mocks/store.ts typescript
+test: src/store.mock.ts typescript, src/store.fixture.ts typescript
+example: examples/throughput.rs rust, src/Button.stories.tsx tsx, docs/tutorials/a.py python
+changelog: CHANGELOG.md markdown, docs/history.rst restructuredtext
+license: LICENSE-MIT text
+translation: README.zh-CN.md markdown, README_ja.md markdown, readme-pt-br.md markdown, docs/fr/guide.md markdown
+translation: docs/guide.de.md markdown, src/locales/de.json json, locale/pt_BR/LC_MESSAGES/app.po gettext
+translation: po/nl.po gettext, lang/it/validation.php php, src/i18n/messages_pt_BR.properties properties
+translation: web/translations/zh-Hans.ts typescript
+main: src/locales/en.json json, locale/en_GB/LC_MESSAGES/app.po gettext, lang/en/validation.php php
+main: src/i18n/index.ts typescript, src/lang/parser.rs rust, java/lang/String.java java
+main: docs/id/format.md markdown, src/de/mod.rs rust, src/de.rs rust, docs/de.md markdown
+agent: AGENTS.md markdown, pkg/CLAUDE.md markdown, .cursorrules text, .cursor/rules/a.mdc markdown
+agent: .github/copilot-instructions.md markdown, .github/instructions/sql.instructions.md markdown
+main: src/agents.rs rust, docs/agents/guide.md markdown, src/claude.py python
+vendored: third_party/zlib/test/a.c c, web/node_modules/x/index.js javascript";
+
     #[test]
     fn tells_roles_from_paths() {
-        let cases: &[(Role, &[&str])] = &[
-            (
-                Role::Main,
-                &[
-                    "src/lib.rs rust", "src/contest.rs rust", "app/latest_views.py python", "org/Contest.java java",
-                    "docs/spec/protocol.md markdown", "docs/testing.md markdown", "spec/protocol.pdf pdf",
-                    "src/history.rs rust", "src/changes.py python", "src/license_check.py python",
-                    "src/spec.ts typescript", "src/example.ts typescript",
-                ],
-            ),
-            (
-                Role::Test,
-                &[
-                    "src/store/tests.rs rust", "tests/cli.rs rust", "benches/scan.rs rust", "app/test_views.py python",
-                    "conftest.py python", "pkg/open_test.go go", "src/open.spec.ts typescript",
-                    "src/__tests__/open.ts typescript", "src/test/java/org/Open.java java", "org/OpenTest.java java",
-                    "src/mocks/store.ts typescript", "src/store.mock.ts typescript", "src/store.fixture.ts typescript",
-                ],
-            ),
-            (
-                Role::Example,
-                &["examples/throughput.rs rust", "src/Button.stories.tsx tsx", "docs/tutorials/a.py python"],
-            ),
-            (Role::Changelog, &["CHANGELOG.md markdown", "docs/history.rst restructuredtext"]),
-            (Role::License, &["LICENSE-MIT text"]),
-            (
-                Role::Translation,
-                &[
-                    "README.zh-CN.md markdown",
-                    "README_ja.md markdown",
-                    "readme-pt-br.md markdown",
-                    "docs/fr/guide.md markdown",
-                    "docs/guide.de.md markdown",
-                    "src/locales/de.json json",
-                    "locale/pt_BR/LC_MESSAGES/app.po gettext",
-                    "po/nl.po gettext",
-                    "lang/it/validation.php php",
-                    "src/i18n/messages_pt_BR.properties properties",
-                    "web/translations/zh-Hans.ts typescript",
-                ],
-            ),
-            (
-                Role::Main,
-                &[
-                    "src/locales/en.json json",
-                    "locale/en_GB/LC_MESSAGES/app.po gettext",
-                    "lang/en/validation.php php",
-                    "src/i18n/index.ts typescript",
-                    "src/lang/parser.rs rust",
-                    "java/lang/String.java java",
-                    "docs/id/format.md markdown",
-                    "src/de/mod.rs rust",
-                    "src/de.rs rust",
-                    "docs/de.md markdown",
-                ],
-            ),
-            (
-                Role::Agent,
-                &[
-                    "AGENTS.md markdown",
-                    "pkg/CLAUDE.md markdown",
-                    ".cursorrules text",
-                    ".cursor/rules/a.mdc markdown",
-                    ".github/copilot-instructions.md markdown",
-                    ".github/instructions/sql.instructions.md markdown",
-                ],
-            ),
-            (Role::Main, &["src/agents.rs rust", "docs/agents/guide.md markdown", "src/claude.py python"]),
-            (Role::Vendored, &["third_party/zlib/test/a.c c", "web/node_modules/x/index.js javascript"]),
-        ];
-        for (expected, case) in cases.iter().flat_map(|(role, cases)| cases.iter().map(move |case| (*role, case))) {
-            let (path, language) = case.split_once(' ').expect("a path and a language");
-            assert_eq!(role(path, Some(language)), expected, "{path}");
+        for line in ROLES.lines() {
+            let (expected, cases) = line.split_once(": ").expect("a role");
+            for case in cases.split(", ") {
+                let (path, language) = case.split_once(' ').expect("a path and a language");
+                assert_eq!(role(path, Some(language)).as_str(), expected, "{path}");
+            }
         }
     }
 
     /// For each language with symbols: tests by name or by directory, and names that only look like tests.
+    const NAMES: &str = "\
+rust: src/a/tests.rs src/a_test.rs tests/a.rs | src/attest.rs src/testing_ground.rs
+typescript: a.test.ts a.spec.ts a.cy.ts a_test.ts | test.config.ts latest.ts
+tsx: A.test.tsx __tests__/A.tsx | Test.tsx
+javascript: a.test.js a-test.js cypress/a.js | contest.js
+jsx: A.spec.jsx | Spec.jsx
+python: a/test_b.py b_test.py shop/tests.py | attest.py protest_b.py
+go: a_test.go mock_store.go testdata/a.go | test.go latest.go
+java: ATest.java AIT.java TestA.java src/test/java/A.java | Contest.java Testament.java
+c: test_a.c a_test.c a_tests.c | contest.c testament.c
+cpp: a_unittest.cc ATest.cpp test_a.cpp | Contest.cpp latest.cpp
+csharp: ATests.cs Shop.Tests/A.cs Shop.UnitTests/A.cs | Contests/A.cs Latest.cs
+ruby: a_spec.rb test_a.rb a_test.rb spec/spec_helper.rb | latest.rb spectrum.rb
+php: ATest.php tests/A.php | Contest.php Testimony.php
+kotlin: ATest.kt src/commonTest/A.kt src/androidTest/A.kt | Latest.kt
+swift: ATests.swift ShopUITests/A.swift MockStore.swift | Latest.swift Mockingbird.swift
+shell: a.bats test_a.sh a-test.sh | latest.sh test.sh
+scala: ATest.scala ASpec.scala src/test/scala/A.scala | Latest.scala Special.scala
+haskell: test/A.hs ASpec.hs ATest.hs | Latest.hs
+elixir: test/a_test.exs a_test.exs | latest.ex contest.exs
+lua: a_spec.lua a_test.lua test_a.lua | latest.lua spectrum.lua
+zig: a_test.zig test/a.zig | latest.zig
+sql: tests/a.sql | test.sql latest.sql
+hcl: a.tftest.hcl tests/a.tf | test.tf
+protobuf: testdata/a.proto | test.proto
+vue: A.spec.vue __tests__/A.vue | Test.vue
+svelte: A.test.svelte | Test.svelte";
+
     #[test]
     fn tests_are_recognised_in_every_language_with_symbols() {
-        let cases: &[(&str, &[&str], &[&str])] = &[
-            ("rust", &["src/a/tests.rs", "src/a_test.rs", "tests/a.rs"], &["src/attest.rs", "src/testing_ground.rs"]),
-            ("typescript", &["a.test.ts", "a.spec.ts", "a.cy.ts", "a_test.ts"], &["test.config.ts", "latest.ts"]),
-            ("tsx", &["A.test.tsx", "__tests__/A.tsx"], &["Test.tsx"]),
-            ("javascript", &["a.test.js", "a-test.js", "cypress/a.js"], &["contest.js"]),
-            ("jsx", &["A.spec.jsx"], &["Spec.jsx"]),
-            ("python", &["a/test_b.py", "b_test.py", "shop/tests.py"], &["attest.py", "protest_b.py"]),
-            ("go", &["a_test.go", "mock_store.go", "testdata/a.go"], &["test.go", "latest.go"]),
-            (
-                "java",
-                &["ATest.java", "AIT.java", "TestA.java", "src/test/java/A.java"],
-                &["Contest.java", "Testament.java"],
-            ),
-            ("c", &["test_a.c", "a_test.c", "a_tests.c"], &["contest.c", "testament.c"]),
-            ("cpp", &["a_unittest.cc", "ATest.cpp", "test_a.cpp"], &["Contest.cpp", "latest.cpp"]),
-            ("csharp", &["ATests.cs", "Shop.Tests/A.cs", "Shop.UnitTests/A.cs"], &["Contests/A.cs", "Latest.cs"]),
-            ("ruby", &["a_spec.rb", "test_a.rb", "a_test.rb", "spec/spec_helper.rb"], &["latest.rb", "spectrum.rb"]),
-            ("php", &["ATest.php", "tests/A.php"], &["Contest.php", "Testimony.php"]),
-            ("kotlin", &["ATest.kt", "src/commonTest/A.kt", "src/androidTest/A.kt"], &["Latest.kt"]),
-            (
-                "swift",
-                &["ATests.swift", "ShopUITests/A.swift", "MockStore.swift"],
-                &["Latest.swift", "Mockingbird.swift"],
-            ),
-            ("shell", &["a.bats", "test_a.sh", "a-test.sh"], &["latest.sh", "test.sh"]),
-            ("scala", &["ATest.scala", "ASpec.scala", "src/test/scala/A.scala"], &["Latest.scala", "Special.scala"]),
-            ("haskell", &["test/A.hs", "ASpec.hs", "ATest.hs"], &["Latest.hs"]),
-            ("elixir", &["test/a_test.exs", "a_test.exs"], &["latest.ex", "contest.exs"]),
-            ("lua", &["a_spec.lua", "a_test.lua", "test_a.lua"], &["latest.lua", "spectrum.lua"]),
-            ("zig", &["a_test.zig", "test/a.zig"], &["latest.zig"]),
-            ("sql", &["tests/a.sql"], &["test.sql", "latest.sql"]),
-            ("hcl", &["a.tftest.hcl", "tests/a.tf"], &["test.tf"]),
-            ("protobuf", &["testdata/a.proto"], &["test.proto"]),
-            ("vue", &["A.spec.vue", "__tests__/A.vue"], &["Test.vue"]),
-            ("svelte", &["A.test.svelte"], &["Test.svelte"]),
-        ];
         for language in crate::LANGUAGES.iter().filter(|language| language.has_symbols()) {
-            let case = cases.iter().find(|(name, ..)| *name == language.name);
-            let (name, tests, others) = case.unwrap_or_else(|| panic!("no case for {}", language.name));
-            for path in *tests {
-                assert_eq!(role(path, Some(name)), Role::Test, "{path}");
-            }
-            for path in *others {
-                assert_eq!(role(path, Some(name)), Role::Main, "{path}");
+            let name = language.name;
+            let line = NAMES.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+            let (tests, others) = line.and_then(|line| line.split_once(" | ")).expect(name);
+            for (paths, expected) in [(tests, Role::Test), (others, Role::Main)] {
+                for path in paths.split(' ') {
+                    assert_eq!(role(path, Some(name)), expected, "{path}");
+                }
             }
         }
     }

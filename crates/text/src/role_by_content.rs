@@ -76,7 +76,7 @@ fn mentions_framework(text: &str) -> bool {
 }
 
 /// Counts of lines in a text.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Default, PartialEq)]
 struct Signs {
     /// Lines that begin a test.
     tests: usize,
@@ -169,8 +169,10 @@ fn reader(language: &str) -> Option<Reader> {
             (test, line.ends_with('{') && line.contains('(') && !is_branch(line))
         },
         "csharp" => |line, _| {
-            let tests = ["[Fact", "[Theory", "[Test]", "[TestCase", "[TestMethod"];
-            (tests.iter().any(|test| line.starts_with(test)), has_keyword(line, "public ") && line.contains('('))
+            (
+                has_start(line, "[Fact [Theory [Test] [TestCase [TestMethod"),
+                has_keyword(line, "public ") && line.contains('('),
+            )
         },
         "php" => |line, before| {
             let function = has_keyword(line, "function ");
@@ -186,9 +188,8 @@ fn reader(language: &str) -> Option<Reader> {
             (test, has_keyword(line, "def "))
         },
         "c" | "cpp" | "objectivec" | "objectivecpp" => |line, _| {
-            let tests =
-                ["TEST(", "TEST_F(", "TEST_P(", "TYPED_TEST(", "TEST_CASE(", "BOOST_AUTO_TEST_CASE(", "START_TEST("];
-            let test = tests.iter().any(|test| line.starts_with(test)) || line.starts_with("- (void)test");
+            const TESTS: &str = "TEST( TEST_F( TEST_P( TYPED_TEST( TEST_CASE( BOOST_AUTO_TEST_CASE( START_TEST(";
+            let test = has_start(line, TESTS) || line.starts_with("- (void)test");
             (test, test || (line.ends_with(") {") && !is_branch(line)))
         },
         "ruby" => |line, _| {

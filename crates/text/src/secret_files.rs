@@ -4,7 +4,7 @@
 //! (`core/signatures.go`) and truffleHog. Names that projects share on purpose, such as `database.yml` and `settings.py`, are not
 //! among them.
 
-use crate::lines::{has_end, has_start, has_word};
+use crate::lines::{file_name, has_end, has_start, has_word};
 
 /// Directories of a user's own, left out as a whole.
 const DIRECTORIES: &str = "\
@@ -155,7 +155,7 @@ pub fn is_secret(path: &str) -> bool {
     if DIRECTORIES.lines().any(within) || PLACES.split(' ').chain(files).any(at_place) {
         return true;
     }
-    let name = path.rsplit('/').next().unwrap_or(&path);
+    let name = file_name(&path);
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     if has_word(KEYS, extension) {
         return true;
@@ -164,7 +164,7 @@ pub fn is_secret(path: &str) -> bool {
         return false;
     }
     has_word(NAMES, name)
-        || ["env", "tfvars"].contains(&extension)
+        || has_word("env tfvars", extension)
         || has_start(name, ".env. .env- .env_")
         || name.contains(".tfstate.")
         || name.ends_with(".tfvars.json")

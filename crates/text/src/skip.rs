@@ -4,7 +4,7 @@ use crate::Language;
 use crate::decode::has_byte_order_mark;
 use crate::document::named;
 use crate::languages::Category;
-use crate::lines::has_word;
+use crate::lines::{contains, extension, file_name, has_end, has_word};
 use crate::parts::is_read_in_parts;
 use crate::pictures::without_data;
 use crate::read::{is_document, is_lfs_pointer};
@@ -107,7 +107,7 @@ const GENERATED_STARTS: &[&str] = &["zz_generated.", "moc_", "qrc_"];
 
 /// Returns `true` if only generators write files of this name, in lowercase.
 pub fn is_generated_name(name: &str) -> bool {
-    GENERATED_ENDS.split(' ').any(|end| name.ends_with(end))
+    has_end(name, GENERATED_ENDS)
         || GENERATED_STARTS.iter().any(|start| name.starts_with(start))
         || name.contains(".generated.")
 }
@@ -115,7 +115,7 @@ pub fn is_generated_name(name: &str) -> bool {
 /// Returns `true` if a file name, in lowercase, is that of minified program text.
 pub fn is_minified_name(name: &str) -> bool {
     const ENDS: &str = ".js.map .mjs.map .cjs.map .ts.map .css.map .min.js .min.css .min.mjs -min.js .bundle.js";
-    ENDS.split(' ').any(|end| name.ends_with(end))
+    has_end(name, ENDS)
 }
 
 /// The reason for leaving out the file at `path` (relative, with forward slashes) of `size` bytes, by its name and size.
@@ -132,8 +132,8 @@ pub fn is_minified_name(name: &str) -> bool {
 /// ```
 #[must_use]
 pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
-    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let name = file_name(path).to_ascii_lowercase();
+    let extension = &*extension(&name);
     if is_secret(path) {
         return Some(Skip::Secret);
     }
@@ -233,8 +233,7 @@ pub fn skip_by_content(path: &str, bytes: &[u8]) -> Option<Skip> {
     if is_private_key(head) {
         return Some(Skip::Secret);
     }
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-    if has_word("yaml yml json", &extension) && is_cluster_secret(bytes) {
+    if has_word("yaml yml json", &extension(path)) && is_cluster_secret(bytes) {
         return Some(Skip::Secret);
     }
     let category = Language::of(path, "").map_or(Category::Code, |language| language.category);
@@ -357,10 +356,6 @@ fn announces_generation(line: &[u8]) -> bool {
     (has("generated") && forbids_edits(line))
         || (has("@generated") && !has("`@generated`") && !has("\"@generated\""))
         || ANNOUNCEMENTS.lines().any(has)
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
 }
 
 #[cfg(test)]

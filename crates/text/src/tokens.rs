@@ -15,19 +15,7 @@
 #[must_use]
 pub fn estimate_tokens(text: &str) -> usize {
     let mut meter = Meter::default();
-    let bytes = text.as_bytes();
-    let mut index = 0;
-    while index < bytes.len() {
-        let byte = bytes[index];
-        if byte < 0x80 {
-            meter.ascii(byte);
-            index += 1;
-        } else {
-            let character = text[index..].chars().next().unwrap_or('\u{fffd}');
-            meter.other(character);
-            index += character.len_utf8();
-        }
-    }
+    text.chars().for_each(|character| meter.push(character));
     meter.tokens()
 }
 
@@ -43,30 +31,14 @@ const WORD_PART: usize = 6;
 
 impl Meter {
     pub fn push(&mut self, character: char) {
-        match u8::try_from(character) {
-            Ok(byte) if byte < 0x80 => self.ascii(byte),
-            _ => self.other(character),
-        }
-    }
-
-    fn ascii(&mut self, byte: u8) {
-        if byte.is_ascii_alphanumeric() {
-            self.letter();
-        } else {
-            self.word = 0;
-            self.halves += usize::from(!byte.is_ascii_whitespace() && !byte.is_ascii_control());
-        }
-    }
-
-    fn other(&mut self, character: char) {
-        if is_wide_script(character) {
+        if !character.is_ascii() && is_wide_script(character) {
             self.word = 0;
             self.halves += 2;
         } else if character.is_alphanumeric() {
             self.letter();
         } else {
             self.word = 0;
-            self.halves += usize::from(!character.is_whitespace());
+            self.halves += usize::from(!character.is_whitespace() && !character.is_ascii_control());
         }
     }
 

@@ -124,31 +124,20 @@ fn a_log_that_repeats_what_came_before_is_read_once() {
     assert_eq!((log.conversations.len(), log.conversations[0].turns.len(), log.repeated), (1, 3, 3));
 }
 
+/// A log that holds each turn once for the model and once for the screen.
+const TWO_FORMS: &str = r#"{"timestamp":"2026-11-22T09:00:00Z","type":"session_meta","payload":{"id":"c1"}}
+{"timestamp":"2026-11-22T09:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>x</environment_context>"}]}}
+{"timestamp":"2026-11-22T09:00:02Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go on"}]}}
+{"timestamp":"2026-11-22T09:00:03Z","type":"event_msg","payload":{"type":"user_message","message":"Go on"}}
+{"timestamp":"2026-11-22T09:00:04Z","type":"event_msg","payload":{"type":"agent_message","message":"Done"}}
+{"timestamp":"2026-11-22T09:00:05Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"input_text","text":"Done"}]}}
+{"timestamp":"2026-11-22T09:00:06Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go on"}]}}
+{"timestamp":"2026-11-22T09:00:06Z","type":"event_msg","payload":{"type":"user_message","message":"Go on"}}
+{"timestamp":"2026-11-22T09:00:07Z","type":"event_msg","payload":{"type":"agent_message","message":"Only on the screen"}}"#;
+
 #[test]
 fn a_turn_that_is_logged_in_two_forms_is_read_once() {
-    let line = |time: u32, kind: &str, payload: &str| {
-        format!(r#"{{"timestamp":"2026-11-22T09:00:{time:02}Z","type":"{kind}","payload":{payload}}}"#)
-    };
-    let model = |time, role: &str, text: &str| {
-        let payload =
-            format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"input_text","text":"{text}"}}]}}"#);
-        line(time, "response_item", &payload)
-    };
-    let screen =
-        |time, kind: &str, text: &str| line(time, "event_msg", &format!(r#"{{"type":"{kind}","message":"{text}"}}"#));
-    let text = [
-        line(0, "session_meta", r#"{"id":"c1"}"#),
-        model(1, "user", "<environment_context>x</environment_context>"),
-        model(2, "user", "Go on"),
-        screen(3, "user_message", "Go on"),
-        screen(4, "agent_message", "Done"),
-        model(5, "assistant", "Done"),
-        model(6, "user", "Go on"),
-        screen(6, "user_message", "Go on"),
-        screen(7, "agent_message", "Only on the screen"),
-    ]
-    .join("\n");
-    let log = log(&text);
+    let log = log(TWO_FORMS);
     assert_eq!(told(&log), [("c1", vec!["Go on", "Done", "Go on", "Only on the screen"])]);
     let speakers: Vec<_> = log.conversations[0].turns.iter().filter_map(|turn| turn.speaker.as_deref()).collect();
     assert_eq!((speakers, log.repeated), (vec!["user", "assistant", "user", "assistant"], 3));

@@ -175,7 +175,7 @@ proptest! {
         for (_, check) in TARGETS {
             check(&bytes);
         }
-        let extension = language.extensions.first().copied().unwrap_or("x");
+        let extension = language.extensions.split_whitespace().next().unwrap_or("x");
         whole::embed(&read(&format!("a.{extension}"), &bytes, &Options::default()));
         for format in b'a'..=b'f' {
             for head in [&b""[..], b"%PDF-1.4\n", b"PK\x03\x04"] {

@@ -275,7 +275,7 @@ pub fn threshold_language(language: &str) -> &str {
 
 /// Returns the language name that is nearest to a text.
 pub(crate) fn nearest_language(text: &str) -> Option<&'static str> {
-    let names = |language: &'static Language| [language.name].into_iter().chain(language.aliases.iter().copied());
+    let names = |language: &'static Language| [language.name].into_iter().chain(language.aliases.split_whitespace());
     nearest(&text.to_lowercase(), LANGUAGES.iter().flat_map(names))
 }
 

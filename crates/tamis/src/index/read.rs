@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
             Some(FileCollection::Notes) => tamis_text::read_note(&file.path, bytes, &self.notes),
             #[cfg(feature = "wiki")]
             Some(FileCollection::Wiki) => tamis_text::read_page(&file.path, bytes, &options),
-            _ => match language.and_then(|language| language.extensions.first()) {
+            _ => match language.and_then(|language| language.extensions.split_whitespace().next()) {
                 // Read as a file beside it with an ending of the language.
                 Some(extension) => tamis_text::read(&format!("{}.{extension}", file.path), bytes, &options),
                 None => tamis_text::read(&file.path, bytes, &options),

@@ -1,11 +1,9 @@
 //! Collects the definitions of a syntax tree, nested and named.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use streaming_iterator::StreamingIterator;
-use tree_sitter::{Node, QueryCursor, QueryCursorOptions, QueryCursorState, Tree};
+use tree_sitter::{Node, QueryCursor, Tree};
 
 use super::queries::{Capture, Queries};
 use super::signature::{combined, fingerprint};
@@ -35,7 +33,7 @@ struct Definition {
 }
 
 /// The form of a definition's node.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Whole,
     /// Has no body.
@@ -43,9 +41,6 @@ enum Shape {
     /// A C declarator: a definition only together with the node around it.
     Declarator,
 }
-
-/// Partial matches that the query may keep. A file that needs more loses some definitions, but no lines.
-pub const MATCH_LIMIT: u32 = 4_096;
 
 /// Smallest definition inside of a function or constant that becomes a passage of its own, in tokens.
 const INNER_TOKENS: usize = 40;
@@ -90,45 +85,37 @@ fn search<'tree>(
     tree: &'tree Tree,
     lines: &Lines<'_>,
 ) -> (Vec<Found<'tree>>, Vec<Range<usize>>, Vec<bool>) {
-    cursor.set_match_limit(MATCH_LIMIT);
-    cursor.set_max_start_depth(Some(query.grammar.depth));
     let mut leads = vec![false; lines.count()];
     let mut found = Vec::new();
     let mut namespaces = Vec::new();
     let mut by_name: HashMap<usize, usize> = HashMap::new();
-    let mut progress = |_: &QueryCursorState| bound::progress();
-    let options = QueryCursorOptions::new().progress_callback(&mut progress);
-    let mut matches = cursor.matches_with_options(&query.query, tree.root_node(), lines.text.as_bytes(), options);
-    while let Some(matched) = matches.next() {
-        if bound::is_exceeded() {
-            break;
-        }
+    query.each_match(cursor, Some(query.grammar.depth), tree, lines.text, |captures| {
         let (mut name, mut scope, mut definition): (Option<Range<usize>>, _, _) = (None, None, None);
-        for capture in matched.captures() {
-            match query.captures[capture.index as usize] {
+        for (capture, node) in captures {
+            match capture {
                 // A name of two tokens, `operator` and `+`, reaches from the first to the second.
                 Capture::Name => {
-                    let start = name.map_or(capture.node.start_byte(), |name| name.start);
-                    name = Some(start..capture.node.end_byte());
+                    let start = name.map_or(node.start_byte(), |name| name.start);
+                    name = Some(start..node.end_byte());
                 }
-                Capture::Scope => scope = Some(capture.node.byte_range()),
-                Capture::Definition(kind) => definition = Some((kind, capture.node)),
-                Capture::Namespace => namespaces.push(capture.node.byte_range()),
-                Capture::Wrap => found.push(Found { node: capture.node, definition: None }),
-                Capture::Lead => mark_lead(&mut leads, lines, capture.node),
+                Capture::Scope => scope = Some(node.byte_range()),
+                Capture::Definition(kind) => definition = Some((kind, node)),
+                Capture::Namespace => namespaces.push(node.byte_range()),
+                Capture::Wrap => found.push(Found { node, definition: None }),
+                Capture::Lead => mark_lead(&mut leads, lines, node),
                 Capture::Reference(_) | Capture::Other => {}
             }
         }
         let (Some(name), Some((kind, node))) = (name, definition) else {
-            continue;
+            return;
         };
         let Some((kind, shape)) = shape(kind, node) else {
-            continue;
+            return;
         };
         let definition = Definition { kind, name, scope, shape, singleton: is_singleton(node) };
         let next = Found { node, definition: Some(definition) };
         keep_best(&mut found, &mut by_name, next);
-    }
+    });
     (found, namespaces, leads)
 }
 
@@ -420,10 +407,7 @@ impl<'a> Nest<'a> {
     }
 
     fn symbol(&self, definition: &Definition, parent: Option<usize>) -> String {
-        let text = |range: &Range<usize>| match bare_name(&self.lines.text[range.clone()]) {
-            Cow::Borrowed(name) => Cow::Borrowed(shortened(name)),
-            Cow::Owned(name) => Cow::Owned(shortened(&name).to_owned()),
-        };
+        let text = |range: &Range<usize>| shortened(&bare_name(&self.lines.text[range.clone()])).to_owned();
         let naming = &self.query.grammar.naming;
         let before_name = match definition.kind {
             ItemKind::Function | ItemKind::Method if definition.singleton => ".",
@@ -465,15 +449,15 @@ fn shortened(name: &str) -> &str {
 }
 
 /// A qualified name keeps its qualifiers and loses their arguments: `Matrix::rows` of `Matrix<T, N>::rows`.
-pub fn bare_name(text: &str) -> Cow<'_, str> {
+pub fn bare_name(text: &str) -> String {
     // The fixture and the name of a test, which a macro takes as arguments.
     if let Some((fixture, name)) = text.split_once(", ")
         && [fixture, name].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
     {
-        return Cow::Owned(format!("{fixture}::{name}"));
+        return format!("{fixture}::{name}");
     }
     if !text.contains(">::") {
-        return Cow::Borrowed(last_name(text));
+        return last_name(text).to_owned();
     }
     let mut name = String::new();
     let mut depth = 0_usize;
@@ -485,7 +469,7 @@ pub fn bare_name(text: &str) -> Cow<'_, str> {
             _ => {}
         }
     }
-    Cow::Owned(last_name(&name).to_owned())
+    last_name(&name).to_owned()
 }
 
 /// `Store` of `&'a mut Store<T>`, `*Store[K]`, `table[16]` or `"name"`. Operators keep their signs.
@@ -515,7 +499,7 @@ fn last_name(text: &str) -> &str {
 // A definition found in a syntax tree.
 
 /// The kind of a definition, as far as dividing a file needs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemKind {
     // From general to specific: if two patterns match one name, the more specific kind is kept.
     Constant,
@@ -552,7 +536,6 @@ impl ItemKind {
 }
 
 /// One definition, after nesting is known.
-#[derive(Debug)]
 pub struct Item {
     pub kind: ItemKind,
     /// The qualified name, and further names of the same declaration, each with the byte at which it begins. In

@@ -182,8 +182,7 @@ const LENGTH: usize = 160;
 fn title(grammar: &Grammar, lines: &Lines<'_>) -> Option<String> {
     let rows: Vec<&str> = (0..lines.count().min(REACH)).map(|row| lines.line(row).trim()).collect();
     let line = grammar.title?(&rows)?.trim_start_matches('#').trim();
-    let end = line.char_indices().nth(LENGTH).map_or(line.len(), |(end, _)| end);
-    non_empty(line[..end].to_owned())
+    non_empty(line.chars().take(LENGTH).collect())
 }
 
 #[cfg(all(test, feature = "grammars"))]

@@ -2,7 +2,8 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use tree_sitter::{CaptureQuantifier, Query};
+use streaming_iterator::StreamingIterator;
+use tree_sitter::{CaptureQuantifier, Node, Query, QueryCursor, QueryCursorOptions, QueryCursorState, Tree};
 
 use super::collect::ItemKind;
 use super::references::ReferenceKind;
@@ -10,7 +11,7 @@ use crate::bound;
 use crate::languages::{Grammar, LANGUAGES};
 
 /// The meaning of a capture in a query for definitions or for references.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Capture {
     /// The name that is defined or referred to.
     Name,
@@ -61,6 +62,9 @@ pub struct Queries {
     pub grammar: &'static Grammar,
 }
 
+/// Partial matches that the query may keep. A file that needs more loses some definitions, but no lines.
+const MATCH_LIMIT: u32 = 4_096;
+
 impl Queries {
     pub fn definitions(grammar: &'static Grammar) -> &'static Self {
         compiled(grammar).definitions.get_or_init(|| {
@@ -76,6 +80,29 @@ impl Queries {
     }
 
     /// Patterns without a capture that matters are switched off, since they cost time and find nothing.
+    /// Calls `each` with the captures of every match, up to the bound.
+    pub fn each_match<'tree>(
+        &self,
+        cursor: &mut QueryCursor,
+        depth: Option<u32>,
+        tree: &'tree Tree,
+        text: &str,
+        mut each: impl FnMut(&mut dyn Iterator<Item = (Capture, Node<'tree>)>),
+    ) {
+        cursor.set_match_limit(MATCH_LIMIT);
+        cursor.set_max_start_depth(depth);
+        let mut progress = |_: &QueryCursorState| bound::progress();
+        let options = QueryCursorOptions::new().progress_callback(&mut progress);
+        let mut matches = cursor.matches_with_options(&self.query, tree.root_node(), text.as_bytes(), options);
+        while let Some(matched) = matches.next() {
+            if bound::is_exceeded() {
+                break;
+            }
+            let captures = matched.captures().iter();
+            each(&mut captures.map(|capture| (self.captures[capture.index as usize], capture.node)));
+        }
+    }
+
     fn new(grammar: &'static Grammar, sources: &[&str], matters: impl Fn(Capture) -> bool) -> Self {
         // The queries are part of this program, and a test compiles each of them.
         let source = without_documentation(&sources.join("\n"));

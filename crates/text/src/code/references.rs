@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use streaming_iterator::StreamingIterator;
-use tree_sitter::{Node, QueryCursorOptions, QueryCursorState};
+use tree_sitter::{Node, QueryCursor, Tree};
 
-use super::collect::{Item, ItemKind, MATCH_LIMIT, bare_name, collect};
+use super::collect::{Item, ItemKind, bare_name, collect};
 use super::parsers::{self, Parsers};
 use super::queries::{Capture, Queries};
 use super::signature::signature;
@@ -34,29 +33,14 @@ use crate::{Kind, bound};
 /// ```
 #[must_use]
 pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
-    let Some(grammar) = grammar(path_or_language, text) else {
-        return Vec::new();
-    };
-    let Queries { query, captures, .. } = Queries::references(grammar);
-    Parsers::with(|parsers| {
-        let Some(tree) = parsers.parse(grammar, text).filter(|tree| parsers::lines(tree).is_some()) else {
-            return Vec::new();
-        };
+    within_tree(path_or_language, text, Queries::references, |queries, cursor, tree| {
         // By start of the name: several patterns can match one name.
         let mut found: HashMap<usize, (Node<'_>, ReferenceKind)> = HashMap::new();
-        parsers.cursor.set_match_limit(MATCH_LIMIT);
-        parsers.cursor.set_max_start_depth(None);
-        let mut progress = |_: &QueryCursorState| bound::progress();
-        let options = QueryCursorOptions::new().progress_callback(&mut progress);
-        let mut matches = parsers.cursor.matches_with_options(query, tree.root_node(), text.as_bytes(), options);
-        while let Some(matched) = matches.next() {
-            if bound::is_exceeded() {
-                break;
-            }
+        queries.each_match(cursor, None, tree, text, |captures| {
             let (mut name, mut kind) = (None, None);
-            for capture in matched.captures() {
-                match captures[capture.index as usize] {
-                    Capture::Name => name = Some(capture.node),
+            for (capture, node) in captures {
+                match capture {
+                    Capture::Name => name = Some(node),
                     Capture::Reference(found) => kind = Some(found),
                     _ => {}
                 }
@@ -67,8 +51,26 @@ pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
                 let known = found.entry(name.start_byte()).or_insert((name, kind));
                 known.1 = known.1.max(kind);
             }
-        }
-        if bound::is_exceeded() { Vec::new() } else { ordered(&found, text) }
+        });
+        ordered(&found, text)
+    })
+}
+
+/// What `work` finds in the tree of a piece of code; nothing without a grammar, or beyond the bound.
+fn within_tree<T>(
+    path_or_language: &str,
+    text: &str,
+    queries: fn(&'static Grammar) -> &'static Queries,
+    work: impl FnOnce(&'static Queries, &mut QueryCursor, &Tree) -> Vec<T>,
+) -> Vec<T> {
+    let Some(grammar) = grammar(path_or_language, text) else { return Vec::new() };
+    let queries = queries(grammar);
+    Parsers::with(|parsers| {
+        let Some(tree) = parsers.parse(grammar, text).filter(|tree| parsers::lines(tree).is_some()) else {
+            return Vec::new();
+        };
+        let found = work(queries, &mut parsers.cursor, &tree);
+        if bound::is_exceeded() { Vec::new() } else { found }
     })
 }
 
@@ -216,15 +218,8 @@ fn within_items<T>(
     text: &str,
     work: impl FnOnce(&'static Grammar, &[Item]) -> Vec<T>,
 ) -> Vec<T> {
-    let Some(grammar) = grammar(path_or_language, text) else { return Vec::new() };
-    let query = Queries::definitions(grammar);
-    let lines = Lines::new(text);
-    Parsers::with(|parsers| {
-        let Some(tree) = parsers.parse(grammar, text).filter(|tree| parsers::lines(tree).is_some()) else {
-            return Vec::new();
-        };
-        let items = collect(&mut parsers.cursor, query, &tree, &lines, usize::MAX).items;
-        if bound::is_exceeded() { Vec::new() } else { work(grammar, &items) }
+    within_tree(path_or_language, text, Queries::definitions, |queries, cursor, tree| {
+        work(queries.grammar, &collect(cursor, queries, tree, &Lines::new(text), usize::MAX).items)
     })
 }
 

@@ -9,7 +9,6 @@ use crate::bound;
 use crate::lines::Lines;
 
 /// Contiguous lines that become one passage, or several where they are too many.
-#[derive(Debug)]
 pub struct Segment {
     pub first: usize,
     pub last: usize,

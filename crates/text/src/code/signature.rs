@@ -47,10 +47,7 @@ pub fn signature(text: &str, ends: Ends) -> String {
         }
         signature.push(character);
     }
-    match signature.char_indices().nth(LENGTH) {
-        Some((end, _)) => signature[..end].to_owned(),
-        None => signature,
-    }
+    signature.chars().take(LENGTH).collect()
 }
 
 /// `==`, `<=` and `operator=` do not begin a value.
@@ -61,7 +58,7 @@ fn after_operator(text: &str, offset: usize) -> bool {
 // The signature of a definition, from its syntax tree without attributes, comments and body.
 
 /// The identity of a definition among those of its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Fingerprint {
     /// A hash of the tokens of the signature.
     pub hash: u64,

@@ -33,7 +33,7 @@ pub struct Said {
 }
 
 /// The forms in which a log holds a turn. Codex logs each once for the model and once for the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Form {
     Only,
     First,
@@ -320,135 +320,96 @@ fn kind_of(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
-    /// Time, speaker, text and session.
-    type ReadFields = (Option<String>, Option<String>, String, Option<String>);
+    /// Records, each with the time, speaker, text and session of its turn.
+    const TURNS: &str = r##"
+{"time": "2026-11-22T12:00:00Z", "speaker": "Ann", "text": "a", "session": "s"}
+    noon, Ann, a, s
+{"ts": 1795348800, "role": "user", "content": "a"}
+    noon, user, a, -
+{"timestamp": 1795348800000, "author": {"role": "tool", "name": "n"}, "body": "a"}
+    noon, n, a, -
+{"ts": "1795348800.000100", "type": "message", "user": "U1", "text": "a"}
+    noon, U1, a, -
+{"type": "user", "sessionId": "s", "timestamp": "2026-11-22T12:00:00Z", "message": {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "tool_result", "content": "hidden"}, {"type": "text", "text": "b"}]}}
+    noon, user, a\nb, s
+{"timestamp": "2026-11-22T12:00:00Z", "type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]}}
+    noon, assistant, a, -
+{"create_time": 1795348800.0, "author": {"role": "user"}, "content": {"parts": ["a", "b"]}}
+    noon, user, a\nb, -
+{"sender": "human", "created_at": "2026-11-22T12:00:00Z", "text": "", "content": [{"type": "text", "text": "a"}]}
+    noon, human, a, -
+{"text": "a"}
+    -, -, a, -
+{"from": "Ann", "date": "2026-11-22T13:00:00", "date_unixtime": "1795348800", "text": ["a, see ", {"type": "link", "text": "https://weir.example"}, {"type": "bold", "text": " b"}, " c"]}
+    noon, Ann, a, see https://weir.example b c, -
+{"from": "Ann", "text": "", "poll": {"question": "When?", "answers": [{"text": "a"}, {"text": "b"}]}}
+    -, Ann, When?\n- a\n- b, -
+{"type": "gemini", "id": "m1", "timestamp": "2026-11-22T12:00:00Z", "content": [{"text": "hm", "thought": true}, {"text": "a"}, {"functionCall": {"name": "x"}}]}
+    noon, gemini, a, -
+{"sender": "@ann:weir.example", "origin_server_ts": 1795348800000, "type": "m.room.message", "content": {"msgtype": "m.text", "body": "a"}}
+    noon, @ann:weir.example, a, -
+{"type": "user", "isSidechain": true, "sessionId": "s", "message": {"role": "user", "content": "a"}}
+    -, user (side chain), a, s
+{"type": "user", "isCompactSummary": true, "message": {"role": "user", "content": "a"}}
+    -, summary, a, -
+{"type": "user", "message": {"role": "user", "content": "<command-name>/review</command-name>\n<command-args>the weir</command-args>\n<system-reminder>x</system-reminder>"}}
+    -, user, the weir, -
+{"type": "user", "message": {"role": "user", "content": "why does `<skill>x</skill>` fail?"}}
+    -, user, why does `<skill>x</skill>` fail?, -"##;
 
-    fn turn(value: &Value) -> Option<ReadFields> {
-        match record(value, &TimeZone::UTC) {
-            Record::Said(Said { turn, session, .. }) => {
-                Some((turn.time.map(|time| time.to_string()), turn.speaker, turn.text, session))
-            }
-            _ => None,
-        }
+    /// Records of what nobody said.
+    const OTHERS: &str = r##"
+{"type": "summary", "summary": "x"}
+{"role": "assistant", "content": [{"type": "tool_use", "name": "x"}]}
+{"speaker": "Ann", "text": ""}
+{"type": "message", "subtype": "channel_join", "text": "Ann joined"}
+{"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>a</INSTRUCTIONS>"}, {"type": "input_text", "text": "<environment_context>cwd</environment_context>"}]}}
+{"type": "response_item", "payload": {"type": "message", "role": "developer", "content": "x"}}
+{"type": "event_msg", "payload": {"type": "agent_reasoning", "text": "hm"}}
+{"type": "system", "subtype": "local_command", "content": "x"}
+{"type": "queue-operation", "content": "later"}
+{"type": "info", "content": "signed in"}
+{"$set": {"lastUpdated": "x"}}"##;
+
+    /// Records that cannot be read, each with the reason.
+    const BAD: &str = r##"
+{"time": "2026-11-22", "who": "Ann"}
+    no text (fields `time`, `who`)
+{"time": "soon", "text": "a"}
+    "soon" is not a time: expected RFC 3339, or seconds or milliseconds since 1970
+{"time": 1e300, "text": "a"}
+    1e+300 is not a time: expected RFC 3339, or seconds or milliseconds since 1970
+[1]
+    expected an object with the fields of a turn, found an array"##;
+
+    fn of(json: &str) -> Record {
+        record(&serde_json::from_str(json).expect("JSON"), &TimeZone::UTC)
     }
 
-    fn read_fields(time: &str, speaker: &str, text: &str, session: &str) -> Option<ReadFields> {
-        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Some((some(time), some(speaker), text.to_owned(), some(session)))
+    /// The records of a list, each with the line below it.
+    fn pairs(list: &str) -> impl Iterator<Item = (&str, &str)> {
+        let lines: Vec<&str> = list.lines().skip(1).collect();
+        lines.chunks(2).map(|pair| (pair[0], pair[1].trim())).collect::<Vec<_>>().into_iter()
     }
 
     #[test]
     fn reads_the_shapes_that_logs_have() {
-        let noon = "2026-11-22T12:00:00Z";
-        for (value, expected) in [
-            (json!({"time": noon, "speaker": "Ann", "text": "a", "session": "s"}), read_fields(noon, "Ann", "a", "s")),
-            (json!({"ts": 1_795_348_800, "role": "user", "content": "a"}), read_fields(noon, "user", "a", "")),
-            (
-                json!({"timestamp": 1_795_348_800_000_u64, "author": {"role": "tool", "name": "n"}, "body": "a"}),
-                read_fields(noon, "n", "a", ""),
-            ),
-            (
-                json!({"ts": "1795348800.000100", "type": "message", "user": "U1", "text": "a"}),
-                read_fields(noon, "U1", "a", ""),
-            ),
-            (
-                json!({"type": "user", "sessionId": "s", "timestamp": noon, "message": {"role": "user", "content": [
-                    {"type": "text", "text": "a"}, {"type": "tool_result", "content": "hidden"}, {"type": "text", "text": "b"}
-                ]}}),
-                read_fields(noon, "user", "a\nb", "s"),
-            ),
-            (
-                json!({"timestamp": noon, "type": "response_item", "payload": {"type": "message", "role": "assistant",
-                    "content": [{"type": "output_text", "text": "a"}]}}),
-                read_fields(noon, "assistant", "a", ""),
-            ),
-            (
-                json!({"create_time": 1_795_348_800.0, "author": {"role": "user"}, "content": {"parts": ["a", "b"]}}),
-                read_fields(noon, "user", "a\nb", ""),
-            ),
-            (
-                json!({"sender": "human", "created_at": noon, "text": "", "content": [{"type": "text", "text": "a"}]}),
-                read_fields(noon, "human", "a", ""),
-            ),
-            (json!({"text": "a"}), read_fields("", "", "a", "")),
-            (
-                json!({"from": "Ann", "date": "2026-11-22T13:00:00", "date_unixtime": "1795348800", "text": [
-                    "a, see ", {"type": "link", "text": "https://weir.example"}, {"type": "bold", "text": " b"}, " c"]}),
-                read_fields(noon, "Ann", "a, see https://weir.example b c", ""),
-            ),
-            (
-                json!({"from": "Ann", "text": "", "poll": {"question": "When?", "answers": [{"text": "a"}, {"text": "b"}]}}),
-                read_fields("", "Ann", "When?\n- a\n- b", ""),
-            ),
-            (
-                json!({"type": "gemini", "id": "m1", "timestamp": noon, "content": [
-                    {"text": "hm", "thought": true}, {"text": "a"}, {"functionCall": {"name": "x"}}]}),
-                read_fields(noon, "gemini", "a", ""),
-            ),
-            (
-                json!({"sender": "@ann:weir.example", "origin_server_ts": 1_795_348_800_000_u64, "type": "m.room.message",
-                    "content": {"msgtype": "m.text", "body": "a"}}),
-                read_fields(noon, "@ann:weir.example", "a", ""),
-            ),
-            (
-                json!({"type": "user", "isSidechain": true, "sessionId": "s", "message": {"role": "user", "content": "a"}}),
-                read_fields("", "user (side chain)", "a", "s"),
-            ),
-            (
-                json!({"type": "user", "isCompactSummary": true, "message": {"role": "user", "content": "a"}}),
-                read_fields("", "summary", "a", ""),
-            ),
-            (
-                json!({"type": "user", "message": {"role": "user", "content":
-                    "<command-name>/review</command-name>\n<command-args>the weir</command-args>\n<system-reminder>x</system-reminder>"}}),
-                read_fields("", "user", "the weir", ""),
-            ),
-            (
-                json!({"type": "user", "message": {"role": "user", "content": "why does `<skill>x</skill>` fail?"}}),
-                read_fields("", "user", "why does `<skill>x</skill>` fail?", ""),
-            ),
-        ] {
-            assert_eq!(turn(&value), expected, "{value}");
+        for (json, expected) in pairs(TURNS) {
+            let Record::Said(Said { turn, session, .. }) = of(json) else { panic!("{json}") };
+            let time = turn.time.map(|time| time.to_string().replace("2026-11-22T12:00:00Z", "noon"));
+            let parts = [time, turn.speaker, Some(turn.text.replace('\n', "\\n")), session];
+            assert_eq!(parts.map(|part| part.unwrap_or("-".to_owned())).join(", "), expected, "{json}");
         }
     }
 
     #[test]
     fn what_nobody_said_is_told_from_what_can_not_be_read() {
-        for value in [
-            json!({"type": "summary", "summary": "x"}),
-            json!({"role": "assistant", "content": [{"type": "tool_use", "name": "x"}]}),
-            json!({"speaker": "Ann", "text": ""}),
-            json!({"type": "message", "subtype": "channel_join", "text": "Ann joined"}),
-            json!({"type": "response_item", "payload": {"type": "message", "role": "user", "content": [
-                {"type": "input_text", "text": "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>a</INSTRUCTIONS>"},
-                {"type": "input_text", "text": "<environment_context>cwd</environment_context>"}]}}),
-            json!({"type": "response_item", "payload": {"type": "message", "role": "developer", "content": "x"}}),
-            json!({"type": "event_msg", "payload": {"type": "agent_reasoning", "text": "hm"}}),
-            json!({"type": "system", "subtype": "local_command", "content": "x"}),
-            json!({"type": "queue-operation", "content": "later"}),
-            json!({"type": "info", "content": "signed in"}),
-            json!({"$set": {"lastUpdated": "x"}}),
-        ] {
-            assert!(matches!(record(&value, &TimeZone::UTC), Record::Other), "{value}");
+        for json in OTHERS.lines().skip(1) {
+            assert!(matches!(of(json), Record::Other), "{json}");
         }
-        for (value, expected) in [
-            (json!({"time": "2026-11-22", "who": "Ann"}), "no text (fields `time`, `who`)"),
-            (
-                json!({"time": "soon", "text": "a"}),
-                "\"soon\" is not a time: expected RFC 3339, or seconds or milliseconds since 1970",
-            ),
-            (
-                json!({"time": 1e300, "text": "a"}),
-                "1e+300 is not a time: expected RFC 3339, or seconds or milliseconds since 1970",
-            ),
-            (json!([1]), "expected an object with the fields of a turn, found an array"),
-        ] {
-            match record(&value, &TimeZone::UTC) {
-                Record::Bad(reason) => assert_eq!(reason, expected),
-                _ => panic!("{value} was read"),
-            }
+        for (json, expected) in pairs(BAD) {
+            assert!(matches!(of(json), Record::Bad(reason) if reason == expected), "{json}");
         }
     }
 }

@@ -151,10 +151,10 @@ pub fn read_conversations(
     match parsed(text) {
         Ok(Value::Array(values)) => {
             for (index, value) in values.iter().enumerate() {
-                reader.value(value, || format!("record {}", index + 1));
+                reader.value(value, &format!("record {}", index + 1));
             }
         }
-        Ok(value) => reader.value(&value, || "record 1".to_owned()),
+        Ok(value) => reader.value(&value, "record 1"),
         // A broken array is not a log of lines. Several values one after another are.
         Err(error) if text.starts_with('[') && !is_trailing(&error) => {
             return Err(ConversationFormatError::Broken { reason: error.to_string() });
@@ -163,15 +163,16 @@ pub fn read_conversations(
             let mut any = false;
             let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
             while let Some((index, line)) = lines.next() {
+                let place = format!("line {}", index + 1);
                 match parsed(line) {
                     Ok(value) => {
                         any = true;
-                        reader.value(&value, || format!("line {}", index + 1));
+                        reader.value(&value, &place);
                     }
                     Err(error) if any && error.is_eof() && !ended && lines.peek().is_none() => {
                         reader.log.unfinished += 1;
                     }
-                    Err(error) => reader.bad(format!("line {}", index + 1), format!("no JSON: {error}")),
+                    Err(error) => reader.bad(&place, format!("no JSON: {error}")),
                 }
             }
             // No line is JSON by itself, so it was one document over many lines.
@@ -206,25 +207,25 @@ struct Reader<'options> {
 }
 
 impl Reader<'_> {
-    fn bad(&mut self, position: String, reason: String) {
+    fn bad(&mut self, position: &str, reason: String) {
         self.records += 1;
-        self.log.bad.push(BadRecord { position, reason });
+        self.log.bad.push(BadRecord { position: position.to_owned(), reason });
     }
 
     /// Reads a turn, a whole session, or an export of many.
-    fn value(&mut self, value: &Value, position: impl Fn() -> String) {
+    fn value(&mut self, value: &Value, position: &str) {
         match value.get("chats").and_then(|chats| chats.get("list")?.as_array()) {
             Some(chats) => {
                 for (index, chat) in chats.iter().enumerate() {
-                    self.one(chat, &|| format!("{}, chat {}", position(), index + 1));
+                    self.one(chat, &format!("{position}, chat {}", index + 1));
                 }
             }
-            None => self.one(value, &position),
+            None => self.one(value, position),
         }
     }
 
     /// Reads a turn or a whole session.
-    fn one(&mut self, value: &Value, position: &dyn Fn() -> String) {
+    fn one(&mut self, value: &Value, position: &str) {
         let Value::Object(map) = value else {
             return self.turn(value, None, position);
         };
@@ -236,16 +237,15 @@ impl Reader<'_> {
         let id = first(map, map, "session session_id sessionId conversation_id id uuid", name);
         let title = first(map, map, "title name subject", name);
         let session = self.sessions.whole(id.as_deref(), title);
-        for (index, turn) in turns.into_iter().flatten().enumerate() {
-            self.turn(turn, Some(session), &|| format!("{}, turn {}", position(), index + 1));
-        }
-        for (index, turn) in graph.map(|graph| branch(graph, map)).into_iter().flatten().enumerate() {
-            self.turn(turn, Some(session), &|| format!("{}, turn {}", position(), index + 1));
+        for turns in [turns.map(|turns| turns.iter().collect()), graph.map(|graph| branch(graph, map))] {
+            for (index, turn) in turns.into_iter().flatten().enumerate() {
+                self.turn(turn, Some(session), &format!("{position}, turn {}", index + 1));
+            }
         }
     }
 
     /// Reads a turn, of `session` if that is known.
-    fn turn(&mut self, value: &Value, session: Option<usize>, position: &dyn Fn() -> String) {
+    fn turn(&mut self, value: &Value, session: Option<usize>, position: &str) {
         match record(value, &self.options.time_zone) {
             Record::Said(said) => {
                 let id = said.session.clone().or_else(|| self.current.clone());
@@ -257,7 +257,7 @@ impl Reader<'_> {
                 self.log.other += 1;
             }
             Record::Other => self.log.other += 1,
-            Record::Bad(reason) => return self.bad(position(), reason),
+            Record::Bad(reason) => return self.bad(position, reason),
         }
         self.records += 1;
     }

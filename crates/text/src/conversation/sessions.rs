@@ -10,8 +10,9 @@ use super::fields::{Form, Said};
 use super::{Conversation, ConversationOptions, Turn};
 use crate::document::{Document, MIN_TOKENS, Passage};
 use crate::languages::Category;
-use crate::lines::{Lines, one_line};
+use crate::lines::{Lines, clamp, one_line};
 use crate::pack::pack;
+use crate::prose::Prose;
 use crate::{Kind, Role, dates, pack};
 
 /// Sessions under construction.
@@ -198,7 +199,7 @@ impl Conversation {
     pub fn turn_lines(&self) -> Vec<(u32, u32)> {
         let mut next = 1_u32;
         let lines = self.turns.iter().map(|turn| {
-            let more = u32::try_from(turn.rendered(&TimeZone::UTC).matches('\n').count()).unwrap_or(u32::MAX);
+            let more = clamp(turn.rendered(&TimeZone::UTC).matches('\n').count());
             let (first, last) = (next, next.saturating_add(more));
             next = last.saturating_add(2);
             (first, last)
@@ -231,11 +232,8 @@ impl Conversation {
         let max_tokens = options.max_tokens.max(MIN_TOKENS);
         let mut passages = Vec::new();
         for (part, window) in windows(&lines, &rows, max_tokens).into_iter().enumerate() {
-            let (Some((first, _)), Some((_, last))) = (rows.get(window.start), rows.get(window.end - 1)) else {
-                continue;
-            };
-            let pieces =
-                pack(&lines, (*first, *last), lines.token_sums(), max_tokens, |row| pack::badness(&lines, row));
+            let here = (rows[window.start].0, rows[window.end - 1].1);
+            let pieces = pack(&lines, here, lines.token_sums(), max_tokens, |row| pack::badness(&lines, row));
             let turns = &self.turns[window];
             let speaker = turns.first().and_then(|turn| turn.speaker.clone());
             let author = speaker.filter(|one| turns.iter().all(|turn| turn.speaker.as_ref() == Some(one)));
@@ -244,21 +242,17 @@ impl Conversation {
                 heading: self.title.clone(),
                 author: author.clone(),
                 dated_ns,
-                part: Some(u32::try_from(part).unwrap_or(u32::MAX)),
+                part: Some(clamp(part)),
                 ..piece.passage(&lines, Kind::Turns, Role::Main)
             }));
         }
         let speakers = self.speakers();
+        let title = Some(self.title.clone().unwrap_or_else(|| self.described(&speakers, &options.time_zone)));
+        let dated_ns = self.turns.iter().filter_map(|turn| turn.time).max().and_then(dates::nanoseconds);
+        let prose = Prose { title, dated_ns, passages, ..Prose::default() };
         Document {
-            language: None,
-            category: Category::Prose,
-            role: Role::Main,
-            title: Some(self.title.clone().unwrap_or_else(|| self.described(&speakers, &options.time_zone))),
-            severity: None,
-            dated_ns: self.turns.iter().filter_map(|turn| turn.time).max().and_then(dates::nanoseconds),
             attributes: speakers.iter().map(|speaker| (SPEAKER.to_owned(), (*speaker).to_owned())).collect(),
-            notes: Vec::new(),
-            passages,
+            ..prose.document(None, Category::Prose, Role::Main, Vec::new())
         }
     }
 
@@ -303,7 +297,7 @@ fn clock(time: Timestamp, zone: &TimeZone) -> String {
 
 /// Windows of turns that fit. Each begins with the last turn of the one before, if the next turn fits beside it.
 fn windows(lines: &Lines<'_>, rows: &[(usize, usize)], max_tokens: usize) -> Vec<Range<usize>> {
-    let cost = |turn: usize| rows.get(turn).map_or(0, |(first, last)| lines.tokens(*first, *last));
+    let cost = |turn: usize| lines.tokens(rows[turn].0, rows[turn].1);
     let mut windows = Vec::new();
     let mut start = 0;
     while start < rows.len() {

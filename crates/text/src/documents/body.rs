@@ -15,7 +15,7 @@ const MAX_INNER: usize = 10_000;
 const MOST_BASES: usize = 16;
 
 /// A paragraph that is open or waits for the one around it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Paragraph {
     text: String,
     /// The level of a heading; 0 for the title.
@@ -216,7 +216,7 @@ fn add(extracted: &mut Extracted, content: &str, level: Option<usize>, listed: b
 }
 
 /// Styles of paragraphs: the levels of headings, and the styles that others are based on.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Styles {
     /// `None` for a style that is no heading whatever it is based on.
     levels: HashMap<String, Option<usize>>,

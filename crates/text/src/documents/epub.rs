@@ -46,7 +46,7 @@ pub fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
             return Err(Skip::Encrypted);
         }
     }
-    let directory = package.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let directory = package::directory(&package);
     let mut book = Extracted::with_headings();
     book.entitle(&title);
     let mut number = 0;

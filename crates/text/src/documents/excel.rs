@@ -23,10 +23,9 @@ pub fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let main = archive.main("xl/workbook.xml");
     let workbook = archive.require(&main)?;
     let sheets = archive.listed(&main, &workbook, "sheet")?;
-    let shared = archive.related(&main, "sharedStrings").first().and_then(|name| archive.optional(name));
-    let shared = shared.map(|shared| strings(&shared)).transpose()?.unwrap_or_default();
-    let styles = archive.related(&main, "styles").first().and_then(|name| archive.optional(name));
-    let formats = styles.map(|styles| formats(&styles)).unwrap_or_default();
+    let shared = archive.each(&main, "sharedStrings").next().map(|shared| strings(&shared));
+    let shared = shared.transpose()?.unwrap_or_default();
+    let formats = archive.each(&main, "styles").next().map(|styles| formats(&styles)).unwrap_or_default();
     let since_1904 = counts_from_1904(&workbook);
     let mut extracted = Extracted::default();
     entitle(&mut archive, "docProps/core.xml", &mut extracted);
@@ -99,14 +98,13 @@ fn formats(xml: &[u8]) -> Vec<NumberFormat> {
     // Without its styles a sheet still has its numbers.
     let _ = package::walk(xml, |node| match node {
         Node::Start("numFmt", attributes) => {
-            let number = attributes.get("numFmtId").and_then(|number| number.parse().ok());
             let code = attributes.get("formatCode").unwrap_or_default();
-            own.extend(number.map(|number| (number, NumberFormat::parse(&code))));
+            own.extend(attributes.parsed("numFmtId").map(|number| (number, NumberFormat::parse(&code))));
         }
         Node::Start("cellXfs", _) => of_cells = true,
         Node::End("cellXfs") => of_cells = false,
         Node::Start("xf", attributes) if of_cells => {
-            let number = attributes.get("numFmtId").and_then(|number| number.parse().ok()).unwrap_or(0);
+            let number = attributes.parsed("numFmtId").unwrap_or(0);
             formats.push(own.get(&number).copied().unwrap_or_else(|| NumberFormat::built_in(number)));
         }
         _ => {}
@@ -168,7 +166,7 @@ fn rows(xml: &[u8], values: &Values<'_>, body: &mut Body<'_>) -> Result<(), Skip
                 all += 1;
             }
             kind = attributes.get("t").unwrap_or_default();
-            style = attributes.get("s").and_then(|style| style.parse().ok()).unwrap_or(0);
+            style = attributes.parsed("s").unwrap_or(0);
         }
         Node::Start("v" | "t", _) => text = true,
         Node::End("v" | "t") => text = false,
@@ -197,7 +195,7 @@ fn column(place: &str) -> Option<usize> {
 // format, since a sheet shows them in the language of its reader.
 
 /// How the numbers of a style are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NumberFormat {
     General,
     Date,
@@ -241,43 +239,42 @@ impl NumberFormat {
 
     /// A format by its code, such as `yyyy\-mm\-dd` or `#,##0.00`. The part for positive numbers decides.
     pub fn parse(code: &str) -> Self {
-        let (mut day, mut month, mut time, mut duration) = (false, false, false, false);
-        let (mut percent, mut grouped, mut after_point, mut other) = (false, false, false, false);
-        let (mut whole, mut least, mut most) = (0, 0, 0);
-        if code.to_ascii_lowercase().contains("general") {
+        let code = code.to_ascii_lowercase();
+        if code.contains("general") {
             return Self::General;
         }
+        // Without what is shown as it is.
+        let (mut bare, mut duration) = (String::new(), false);
         let mut characters = code.chars();
         while let Some(character) = characters.next() {
-            match character.to_ascii_lowercase() {
+            match character {
                 ';' => break,
                 '"' => _ = characters.by_ref().find(|end| *end == '"'),
                 // The next character is shown, or its width.
                 '\\' | '_' | '*' => _ = characters.next(),
                 '[' => {
-                    let inside: String = characters.by_ref().take_while(|end| *end != ']').collect();
-                    let unit = inside.to_ascii_lowercase();
+                    let unit: String = characters.by_ref().take_while(|end| *end != ']').collect();
                     duration |=
                         !unit.is_empty() && ['h', 'm', 's'].iter().any(|one| unit.trim_matches(*one).is_empty());
                 }
-                'y' | 'd' => day = true,
-                'm' => month = true,
-                'h' | 's' => time = true,
-                // Years of an era, unless it is an exponent.
-                'e' if whole + most == 0 => day = true,
-                'e' | '/' if whole + most > 0 => other = true,
-                'g' => day = true,
-                '@' => return Self::General,
-                '%' => percent = true,
-                '.' => after_point = true,
-                ',' => grouped |= !after_point,
-                '0' if after_point => (least, most) = (least + 1, most + 1),
-                '#' | '?' if after_point => most += 1,
-                '0' => whole += 1,
-                _ => {}
+                character => bare.push(character),
             }
         }
+        let digits = |text: &str| {
+            let (before, after) = text.split_once('.').unwrap_or((text, ""));
+            (before.matches('0').count(), after.matches('0').count(), after.matches(['0', '#', '?']).count())
+        };
+        let has_digits = |text: &str| matches!(digits(text), (1.., ..) | (.., 1..));
+        let (whole, least, most) = digits(&bare);
+        // Years of an era, unless it is an exponent.
+        let (exponent, fraction) = (bare.split_once('e'), bare.split_once('/'));
+        let era = exponent.is_some_and(|(before, _)| !has_digits(before));
+        let other = exponent.into_iter().chain(fraction).any(|(before, _)| has_digits(before));
+        let (day, month, time) = (era || bare.contains(['y', 'd', 'g']), bare.contains('m'), bare.contains(['h', 's']));
+        let percent = bare.contains('%');
+        let grouped = bare.split('.').next().is_some_and(|before| before.contains(','));
         match () {
+            () if bare.contains('@') => Self::General,
             () if duration => Self::Duration,
             () if day && time => Self::DateTime,
             () if time => Self::Time,

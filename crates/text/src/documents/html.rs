@@ -10,7 +10,7 @@ use html5gum::{StartTag, Token, Tokenizer};
 
 use super::Extracted;
 use crate::decode::decode_words;
-use crate::lines::has_word;
+use crate::lines::{blank, has_word};
 use crate::{Skip, bound};
 
 /// Fewest letters of a page that is read as text. Programs that run in a browser have pages with less.
@@ -85,7 +85,7 @@ fn with_few_attributes(text: &str) -> Cow<'_, str> {
         }
         if let Some(from) = beyond {
             let kept = kept.get_or_insert_with(|| bytes.to_vec());
-            kept[from..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+            blank(&mut kept[from..end]);
         }
         at = at.max(end);
     }
@@ -221,17 +221,25 @@ impl Reader {
             "img" | "input" | "embed" => self.divided = true,
             "html" | "body" => self.whole = true,
             "title" => self.in_title = !is_void,
-            "main" | "article" => self.main += 1,
-            "table" => {
-                self.open_tables += 1;
-                self.tables += 1;
-            }
-            "pre" => self.preformatted += 1,
-            "code" | "kbd" | "samp" => self.code += 1,
             "li" => self.push("- ", row),
             "td" | "th" if !self.line.trim().is_empty() => self.push(" | ", row),
             _ => self.level = heading(named).or(self.level),
         }
+        self.tables += usize::from(named == "table");
+        if let Some(open) = self.open(named) {
+            *open += 1;
+        }
+    }
+
+    /// The number of open elements of the kind of this one, if it counts.
+    fn open(&mut self, name: &str) -> Option<&mut usize> {
+        Some(match name {
+            "main" | "article" => &mut self.main,
+            "table" => &mut self.open_tables,
+            "pre" => &mut self.preformatted,
+            "code" | "kbd" | "samp" => &mut self.code,
+            _ => return None,
+        })
     }
 
     fn end(&mut self, name: &[u8]) {
@@ -249,12 +257,11 @@ impl Reader {
         match named {
             "rt" | "rp" | "rtc" | "ruby" => self.reading = false,
             "title" => self.in_title = false,
-            "main" | "article" => self.main = self.main.saturating_sub(1),
-            "table" => self.open_tables = self.open_tables.saturating_sub(1),
-            "pre" => self.preformatted = self.preformatted.saturating_sub(1),
-            "code" | "kbd" | "samp" => self.code = self.code.saturating_sub(1),
             _ if heading(named).is_some() => self.level = None,
             _ => {}
+        }
+        if let Some(open) = self.open(named) {
+            *open = open.saturating_sub(1);
         }
     }
 

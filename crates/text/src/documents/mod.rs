@@ -21,7 +21,7 @@ mod rtf;
 use crate::decode::decode;
 use crate::document::{Document, Note, Options};
 use crate::languages::Category;
-use crate::lines::{Lines, has_word, one_line};
+use crate::lines::{Lines, extension, has_word, one_line};
 use crate::prose::{self, Heading, Outline};
 use crate::read::named_format;
 use crate::{Role, Skip, role};
@@ -48,8 +48,7 @@ fn format(path: &str, bytes: &[u8]) -> Result<Option<&'static str>, Skip> {
         _ if bytes.starts_with(b"PK\x03\x04") => return Ok(Some(packed(bytes)?.unwrap_or(named))),
         _ => {}
     }
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-    let is_old = has_word(OLD, &extension);
+    let is_old = has_word(OLD, &extension(path));
     if is_old && bytes.starts_with(package::COMPOUND_FILE) {
         return Err(Skip::Binary);
     }
@@ -108,20 +107,14 @@ pub fn read(path: &str, bytes: &[u8], options: &Options) -> Result<Option<Docume
 
 /// A document of prose from its text.
 fn document(extracted: Extracted, language: &'static str, options: &Options, role: Role) -> Document {
-    let Extracted { title, headings, tables, .. } = extracted;
+    let Extracted { title, headings, tables, notes, dated_ns, .. } = extracted;
     let outline = Outline { headings, tables, title: title.clone(), ..Outline::default() };
-    let prose = prose::divided(&Lines::new(&extracted.text), &outline, options.limit(), role);
-    Document {
-        language: Some(language),
-        category: Category::Prose,
-        role,
-        title: if extracted.titled_by_headings { prose.title } else { title },
-        severity: None,
-        dated_ns: extracted.dated_ns,
-        attributes: Vec::new(),
-        notes: extracted.notes,
-        passages: prose.passages,
+    let mut prose = prose::divided(&Lines::new(&extracted.text), &outline, options.limit(), role);
+    prose.dated_ns = dated_ns;
+    if !extracted.titled_by_headings {
+        prose.title = title;
     }
+    prose.document(Some(language), Category::Prose, role, notes)
 }
 
 // The text taken from a document, written line by line.
@@ -133,7 +126,7 @@ const HEADING_LENGTH: usize = 200;
 const MAX_HEADINGS: usize = 20_000;
 
 /// Text with its headings.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Extracted {
     pub title: Option<String>,
     pub headings: Vec<Heading>,

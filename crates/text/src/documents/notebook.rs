@@ -1,216 +1,156 @@
 //! Jupyter notebooks: cells instead of JSON. Outputs are left out.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Extracted, MAX_TEXT};
 use crate::decode::{decode, mended};
 use crate::document::{Document, HEADING_SEPARATOR, Note, Options, ParseFailure, Passage};
 use crate::languages::{Category, Language};
-use crate::lines::{Lines, number};
+use crate::lines::{Lines, clamp, has_word, number};
 use crate::pictures::without_data;
-use crate::prose::{Heading, Outline};
+use crate::prose::{Heading, Outline, Prose};
 use crate::read::passages_of;
 use crate::{Role, Skip, prose};
 
 /// The level of a cell: below all headings of Markdown.
 const CELL_LEVEL: usize = 7;
 
-/// Most cells of a notebook, and what the error for more of them says.
+/// Most cells and worksheets of a notebook, and what the error for more of them says.
 const MAX_CELLS: usize = 50_000;
 const TOO_MANY: &str = "too many cells";
 
-/// What is kept of a value. The rest of it, and values of another form, are passed over as they are read: a list takes ten times
-/// its text in memory.
-trait Kept: Default {
-    fn string(&mut self, _text: &str) {}
+/// Lists and objects around a line of a cell: the notebook, its worksheets, one of them, its cells, one of them, its lines.
+const DEPTH: usize = 6;
 
-    fn list<'de, A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(())
-    }
+/// The fields that are kept, and those whose lists are the lines of one text.
+const FIELDS: &str = "cells worksheets metadata kernelspec language_info name language cell_type source input";
+const TEXTS: &str = "source input";
 
-    fn field<'de, A: MapAccess<'de>>(&mut self, _name: &str, fields: &mut A) -> Result<(), A::Error> {
-        fields.next_value::<IgnoredAny>().map(drop)
-    }
-}
-
+/// What is kept of a value. The rest of it is passed over as it is read: a list takes ten times its text in memory.
 #[derive(Default)]
-struct Value<T>(T);
+struct Kept {
+    text: String,
+    items: Vec<Kept>,
+    fields: Vec<(String, Kept)>,
+}
 
-impl<'de, T: Kept> Deserialize<'de> for Value<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Self(T::default()))
+impl Kept {
+    fn get(&self, name: &str) -> Option<&Kept> {
+        self.fields.iter().find(|(field, _)| field == name).map(|(_, value)| value)
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.get(name).map_or("", |value| &value.text)
+    }
+
+    /// The cells of a notebook, or of a worksheet, where version 3 has them.
+    fn cells(&self) -> &[Kept] {
+        self.get("cells").map_or(&[], |value| &value.items)
     }
 }
 
-impl<'de, T: Kept> Visitor<'de> for Value<T> {
-    type Value = Self;
+/// Reads a value.
+#[derive(Clone, Copy)]
+struct Keep<'a> {
+    /// Items of lists that may still be kept.
+    left: &'a Cell<usize>,
+    /// True for the lines of one text.
+    joined: bool,
+    /// Lists and objects in one another that are still kept.
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Keep<'_> {
+    type Value = Kept;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Kept, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Keep<'_> {
+    type Value = Kept;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
+    fn visit_bool<E>(self, _: bool) -> Result<Kept, E> {
+        Ok(Kept::default())
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_i64<E>(self, _: i64) -> Result<Kept, E> {
+        Ok(Kept::default())
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_u64<E>(self, _: u64) -> Result<Kept, E> {
+        Ok(Kept::default())
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
+    fn visit_f64<E>(self, _: f64) -> Result<Kept, E> {
+        Ok(Kept::default())
     }
 
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
+    fn visit_unit<E>(self) -> Result<Kept, E> {
+        Ok(Kept::default())
     }
 
-    fn visit_str<E>(mut self, text: &str) -> Result<Self, E> {
-        self.0.string(text);
-        Ok(self)
+    fn visit_str<E>(self, text: &str) -> Result<Kept, E> {
+        Ok(Kept { text: text.to_owned(), ..Kept::default() })
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, list: A) -> Result<Self, A::Error> {
-        self.0.list(list)?;
-        Ok(self)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Kept, A::Error> {
+        let mut kept = Kept::default();
+        let Some(depth) = self.depth.checked_sub(1) else {
+            while list.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(kept);
+        };
+        while let Some(item) = list.next_element_seed(Keep { depth, ..self })? {
+            if self.joined {
+                kept.text.push_str(&item.text);
+                continue;
+            }
+            self.left.set(self.left.get().checked_sub(1).ok_or_else(|| Error::custom(TOO_MANY))?);
+            kept.items.push(item);
+        }
+        Ok(kept)
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Self, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Kept, A::Error> {
+        let mut kept = Kept::default();
         while let Some(name) = fields.next_key::<String>()? {
-            self.0.field(&name, &mut fields)?;
+            let Some(depth) = self.depth.checked_sub(1).filter(|_| has_word(FIELDS, &name)) else {
+                fields.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let value = fields.next_value_seed(Keep { joined: has_word(TEXTS, &name), depth, ..self })?;
+            kept.fields.retain(|(known, _)| *known != name);
+            kept.fields.push((name, value));
         }
-        Ok(self)
+        Ok(kept)
     }
 }
 
-/// Keeps these fields of an object.
-macro_rules! keep_fields {
-    ($type:ident { $($($name:literal)|+ => $field:tt),+ }) => {
-        impl Kept for $type {
-            fn field<'de, A: MapAccess<'de>>(&mut self, name: &str, fields: &mut A) -> Result<(), A::Error> {
-                match name {
-                    $($($name)|+ => self.$field = value(fields)?,)+
-                    _ => drop(fields.next_value::<IgnoredAny>()?),
-                }
-                Ok(())
-            }
-        }
-    };
+fn parsed(json: &str) -> Result<Kept, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let keep = Keep { left: &Cell::new(MAX_CELLS), joined: false, depth: DEPTH };
+    let kept = keep.deserialize(&mut deserializer)?;
+    deserializer.end().map(|()| kept)
 }
 
-fn value<'de, T: Kept, A: MapAccess<'de>>(fields: &mut A) -> Result<T, A::Error> {
-    fields.next_value::<Value<T>>().map(|value| value.0)
-}
-
-/// A string, or the strings of a list.
-#[derive(Default)]
-struct Text(String);
-
-impl Kept for Text {
-    fn string(&mut self, text: &str) {
-        self.0.push_str(text);
-    }
-
-    fn list<'de, A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
-        while let Some(Value(line)) = list.next_element::<Value<String>>()? {
-            self.0.push_str(&line);
-        }
-        Ok(())
-    }
-}
-
-impl Kept for String {
-    fn string(&mut self, text: &str) {
-        self.push_str(text);
-    }
-}
-
-#[derive(Default)]
-struct Cell {
-    kind: String,
-    source: Text,
-}
-
-keep_fields!(Cell { "cell_type" => kind, "source" | "input" => source });
-
-/// The cells of a notebook, as many as it may have.
-#[derive(Default)]
-struct Cells(Vec<Cell>);
-
-impl Kept for Cells {
-    fn list<'de, A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
-        while let Some(Value(cell)) = list.next_element()? {
-            if self.0.len() == MAX_CELLS {
-                return Err(Error::custom(TOO_MANY));
-            }
-            self.0.push(cell);
-        }
-        Ok(())
-    }
-}
-
-/// Where version 3 has its cells.
-#[derive(Default)]
-struct Worksheets(Cells);
-
-impl Kept for Worksheets {
-    fn list<'de, A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
-        while let Some(Value(Worksheet(cells))) = list.next_element()? {
-            if self.0.0.len() + cells.0.len() > MAX_CELLS {
-                return Err(Error::custom(TOO_MANY));
-            }
-            self.0.0.extend(cells.0);
-        }
-        Ok(())
-    }
-}
-
-#[derive(Default)]
-struct Worksheet(Cells);
-
-keep_fields!(Worksheet { "cells" => 0 });
-
-#[derive(Default)]
-struct Notebook {
-    cells: Cells,
-    worksheets: Worksheets,
-    metadata: Metadata,
-}
-
-keep_fields!(Notebook { "cells" => cells, "worksheets" => worksheets, "metadata" => metadata });
-
-#[derive(Default)]
-struct Metadata {
-    kernel: Kernel,
-    language: Kernel,
-}
-
-keep_fields!(Metadata { "kernelspec" => kernel, "language_info" => language });
-
-#[derive(Default)]
-struct Kernel {
-    /// Of the language information, the name of the language; of the kernel, its own.
-    name: String,
-    language: String,
-}
-
-keep_fields!(Kernel { "name" => name, "language" => language });
-
-impl Metadata {
-    /// The language of the cells with code.
-    fn language(&self) -> &'static Language {
-        let names = [&self.language.name, &self.kernel.language, &self.kernel.name];
-        let known = names.into_iter().filter(|name| !name.is_empty()).find_map(|name| Language::resolve(name));
-        known.or_else(|| Language::named("python")).expect("Python is in the table")
-    }
+/// The language of the cells with code.
+fn language(notebook: &Kept) -> &'static Language {
+    let metadata = notebook.get("metadata");
+    let named = |part: &str, field: &str| Language::resolve(metadata?.get(part)?.text(field));
+    named("language_info", "name")
+        .or_else(|| named("kernelspec", "language"))
+        .or_else(|| named("kernelspec", "name"))
+        .or_else(|| Language::named("python"))
+        .expect("Python is in the table")
 }
 
 /// A cell in the text: its first line, which names it, and those of its content.
@@ -226,12 +166,11 @@ pub fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Document, Ski
     let refused = |error: serde_json::Error| {
         if error.to_string().contains(TOO_MANY) { Skip::TooLarge } else { Skip::Damaged }
     };
-    let notebook: Value<Notebook> = match serde_json::from_str(&json).map_err(refused) {
-        Err(Skip::Damaged) => serde_json::from_str(&mended(&json)).map_err(refused)?,
+    let notebook = match parsed(&json).map_err(refused) {
+        Err(Skip::Damaged) => parsed(&mended(&json)).map_err(refused)?,
         read => read?,
     };
-    let notebook = notebook.0;
-    let language = notebook.metadata.language();
+    let language = language(&notebook);
     let (text, places) = written(&notebook)?;
     if places.is_empty() {
         return Err(Skip::NoText);
@@ -264,25 +203,18 @@ pub fn read(bytes: &[u8], options: &Options, role: Role) -> Result<Document, Ski
     );
     let top = outline.headings.iter().find(|heading| heading.level <= 2);
     let title = top.map(|heading| heading.text.clone());
-    Ok(Document {
-        language: Language::named("jupyter").map(|language| language.name),
-        category: Category::Code,
-        role,
-        title,
-        severity: None,
-        dated_ns: None,
-        attributes: Vec::new(),
-        notes,
-        passages: divided,
-    })
+    let prose = Prose { title, passages: divided, ..Prose::default() };
+    Ok(prose.document(Some("jupyter"), Category::Code, role, notes))
 }
 
 /// The text of the cells, each below a line with its number.
-fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
-    let cells = notebook.cells.0.iter().chain(&notebook.worksheets.0.0);
+fn written(notebook: &Kept) -> Result<(Extracted, Vec<Place>), Skip> {
+    let worksheets = notebook.get("worksheets").map_or(&[][..], |value| &value.items);
+    let cells = notebook.cells().iter().chain(worksheets.iter().flat_map(Kept::cells));
     let (mut text, mut places) = (Extracted::default(), Vec::new());
     for (index, cell) in cells.enumerate() {
-        let source = without_data(cell.source.0.replace("\r\n", "\n").into());
+        let source = cell.get("source").or_else(|| cell.get("input")).map_or("", |source| &source.text);
+        let source = without_data(source.replace("\r\n", "\n").into());
         let source = source.trim_matches('\n');
         if source.trim().is_empty() {
             continue;
@@ -296,7 +228,7 @@ fn written(notebook: &Notebook) -> Result<(Extracted, Vec<Place>), Skip> {
         text.part(CELL_LEVEL, &format!("cell {number}"));
         let content = text.rows;
         text.line(source);
-        places.push(Place { number, first, content, code: cell.kind == "code" });
+        places.push(Place { number, first, content, code: cell.text("cell_type") == "code" });
     }
     Ok((text.complete()?, places))
 }
@@ -371,7 +303,7 @@ fn code(
     let (language, content) = magic.map_or((language, place.content), |language| (language, place.content + 1));
     let mut passages =
         passages_of(language, &Lines::new(lines.slice(content, last)), options.limit(), role, &mut notes);
-    let shift = u32::try_from(content).unwrap_or(u32::MAX);
+    let shift = clamp(content);
     for (index, passage) in passages.iter_mut().enumerate() {
         passage.start_line = passage.start_line.saturating_add(shift);
         passage.end_line = passage.end_line.saturating_add(shift);

@@ -1,25 +1,23 @@
 //! Word (`.docx`), PowerPoint (`.pptx`) and OpenDocument (`.odt`, `.ods`, `.odp`).
 
 use super::body::{Body, Styles};
-use super::package::{Archive, Node, entitle};
+use super::package::{Archive, Attributes, Node, entitle};
 use super::{Extracted, package};
 use crate::Skip;
+use crate::lines::has_word;
 
 pub fn read_word(bytes: &[u8]) -> Result<Extracted, Skip> {
     let mut archive = Archive::open_office(bytes)?;
     let main = archive.main("word/document.xml");
     let body = archive.require(&main)?;
-    let styles = archive.related(&main, "styles").first().and_then(|name| archive.optional(name));
-    let styles = styles.map(|styles| read_styles(&styles)).unwrap_or_default();
+    let styles = archive.each(&main, "styles").next().map(|styles| read_styles(&styles)).unwrap_or_default();
     let mut extracted = Extracted::with_headings();
     entitle(&mut archive, "docProps/core.xml", &mut extracted);
     word_paragraphs(&body, &styles, &mut extracted)?;
     package::add_drawings(&mut archive, &main, &mut extracted);
     for kind in ["footnotes", "endnotes"] {
-        for name in archive.related(&main, kind) {
-            if let Some(notes) = archive.optional(&name) {
-                word_paragraphs(&notes, &styles, &mut extracted)?;
-            }
+        for notes in archive.each(&main, kind) {
+            word_paragraphs(&notes, &styles, &mut extracted)?;
         }
     }
     extracted.complete()
@@ -43,7 +41,7 @@ fn read_styles(xml: &[u8]) -> Styles {
                 }
             }
             "basedOn" => styles.set_base(&style, value()),
-            "outlineLvl" => styles.set_level(&style, outline_level(&value())),
+            "outlineLvl" => styles.set_level(&style, outline_level(attributes)),
             _ => {}
         }
     });
@@ -51,8 +49,8 @@ fn read_styles(xml: &[u8]) -> Styles {
 }
 
 /// The level of a heading by its number in files; none for ordinary text, which has the number 9.
-fn outline_level(number: &str) -> Option<usize> {
-    number.parse().ok().filter(|level: &usize| *level < 9).map(|level| level + 1)
+fn outline_level(attributes: &Attributes<'_>) -> Option<usize> {
+    attributes.parsed("val").filter(|level| *level < 9).map(|level: usize| level + 1)
 }
 
 /// The level of a style that the file does not describe, by the name that programs give it: `Heading2`.
@@ -74,9 +72,7 @@ fn word_paragraphs(xml: &[u8], styles: &Styles, extracted: &mut Extracted) -> Re
             body.level(attributes.get("val").and_then(|style| styles.level(&style).or_else(|| usual_level(&style))));
         }
         Node::Start("numPr", _) => body.listed(),
-        Node::Start("outlineLvl", attributes) => {
-            body.level(attributes.get("val").and_then(|level| outline_level(&level)));
-        }
+        Node::Start("outlineLvl", attributes) => body.level(outline_level(attributes)),
         Node::Start("t", _) => text = true,
         Node::End("t") => text = false,
         Node::Text(part) if text => body.text(part),
@@ -123,10 +119,8 @@ pub fn read_powerpoint(bytes: &[u8]) -> Result<Extracted, Skip> {
         Body::new(&mut extracted).part(&format!("slide {}", index + 1));
         powerpoint_paragraphs(&content, &mut extracted)?;
         package::add_drawings(&mut archive, slide, &mut extracted);
-        for notes in archive.related(slide, "notesSlide") {
-            if let Some(notes) = archive.optional(&notes) {
-                powerpoint_paragraphs(&notes, &mut extracted)?;
-            }
+        for notes in archive.each(slide, "notesSlide") {
+            powerpoint_paragraphs(&notes, &mut extracted)?;
         }
     }
     extracted.complete()
@@ -192,7 +186,7 @@ fn read_style(node: &Node<'_>, styles: &mut Styles) {
     let level = match name.strip_prefix("Heading_20_").and_then(|level| level.parse().ok()) {
         Some(level) => Some(level),
         None if name == "Title" => Some(0),
-        None => attributes.get("default-outline-level").and_then(|level| level.parse().ok()),
+        None => attributes.parsed("default-outline-level"),
     };
     if level.is_some() {
         styles.set_level(&name, level);
@@ -207,10 +201,10 @@ fn open_document_paragraphs(xml: &[u8], styles: &mut Styles, extracted: &mut Ext
     let mut lists = 0_usize;
     // Deleted text, stand-ins for objects, remarks, numbers of notes, and readings of signs.
     let mut left_out = 0_usize;
-    const LEFT_OUT: &[&str] = &["tracked-changes", "annotation", "object-ole", "note-citation", "ruby-text"];
+    const LEFT_OUT: &str = "tracked-changes annotation object-ole note-citation ruby-text";
     package::walk(xml, |node| match &node {
-        Node::Start(name, _) if LEFT_OUT.contains(name) => left_out += 1,
-        Node::End(name) if LEFT_OUT.contains(name) => left_out = left_out.saturating_sub(1),
+        Node::Start(name, _) if has_word(LEFT_OUT, name) => left_out += 1,
+        Node::End(name) if has_word(LEFT_OUT, name) => left_out = left_out.saturating_sub(1),
         _ if left_out > 0 => {}
         Node::Start("style", _) => read_style(&node, styles),
         Node::Start("p", attributes) => {
@@ -218,8 +212,7 @@ fn open_document_paragraphs(xml: &[u8], styles: &mut Styles, extracted: &mut Ext
             body.begin(level, lists > 0);
         }
         Node::Start("h", attributes) => {
-            let level = attributes.get("outline-level").and_then(|level| level.parse().ok()).unwrap_or(1);
-            body.begin(Some(level), false);
+            body.begin(attributes.parsed("outline-level").or(Some(1)), false);
         }
         // What a picture shows, in words.
         Node::Start("title" | "desc", _) => body.begin(None, false),
@@ -243,8 +236,7 @@ fn open_document_paragraphs(xml: &[u8], styles: &mut Styles, extracted: &mut Ext
         Node::Start("tab", _) => body.text("\t"),
         Node::Start("line-break", _) => body.text("\n"),
         Node::Start("s", attributes) => {
-            let count = attributes.get("c").and_then(|count| count.parse().ok()).unwrap_or(1_usize);
-            body.text(&" ".repeat(count.min(MAX_SPACES)));
+            body.text(&" ".repeat(attributes.parsed("c").unwrap_or(1).min(MAX_SPACES)));
         }
         Node::End("table-row") => body.end_row(),
         Node::End("table") => body.gap(),

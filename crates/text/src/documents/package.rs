@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::{Cursor, Read};
+use std::str::FromStr;
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -12,6 +13,7 @@ use zip::result::ZipError;
 use super::Extracted;
 use super::body::Body;
 use crate::decode::decode;
+use crate::lines::{file_name, unescaped};
 use crate::{Skip, bound};
 
 /// Most bytes that all files read from an archive may have together. Sizes are counted as they are unpacked, whatever the archive
@@ -127,6 +129,11 @@ impl Attributes<'_> {
         self.values(name).collect()
     }
 
+    /// The value of an attribute that can be read as such a value.
+    pub fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.get(name)?.parse().ok()
+    }
+
     fn values(&self, name: &str) -> impl Iterator<Item = String> {
         let mut attributes = self.0.attributes();
         attributes.with_checks(false);
@@ -203,23 +210,7 @@ pub fn resolved(directory: &str, file: &str) -> String {
             part => parts.push(part),
         }
     }
-    let bytes = parts.join("/").into_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digits = bytes.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.filter(|_| bytes[at] == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                decoded.push(byte);
-                at += 3;
-            }
-            None => {
-                decoded.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
+    String::from_utf8_lossy(&unescaped(parts.join("/").as_bytes(), b'%')).into_owned()
 }
 
 // The parts of an office file in Microsoft's formats, which name each other in lists of relations.
@@ -248,6 +239,11 @@ impl<'bytes> Archive<'bytes> {
         let relations = self.relations(part).into_iter().filter(|relation| relation.is(kind));
         let related: Vec<String> = relations.map(|relation| relation.target).collect();
         if related.is_empty() { vec![resolved(directory(part), &format!("{kind}.xml"))] } else { related }
+    }
+
+    /// The content of each part that a part is related to in this way, as far as it can be read.
+    pub fn each(&mut self, part: &str, kind: &str) -> impl Iterator<Item = Vec<u8>> {
+        self.related(part, kind).into_iter().filter_map(|name| self.optional(&name))
     }
 
     /// The names and parts that the main part lists in elements of this kind, in its order.
@@ -296,7 +292,7 @@ impl<'bytes> Archive<'bytes> {
     }
 }
 
-fn directory(part: &str) -> &str {
+pub fn directory(part: &str) -> &str {
     part.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
@@ -309,7 +305,7 @@ struct Relation {
 
 impl Relation {
     fn is(&self, kind: &str) -> bool {
-        self.kind.rsplit('/').next() == Some(kind)
+        file_name(&self.kind) == kind
     }
 }
 
@@ -322,11 +318,7 @@ const MAX_DRAWINGS: usize = 1_000;
 /// cannot be read costs nothing.
 pub fn add_drawings(archive: &mut Archive<'_>, part: &str, extracted: &mut Extracted) {
     for kind in ["diagramData", "chart", "chartEx"] {
-        for name in archive.related(part, kind).into_iter().take(MAX_DRAWINGS) {
-            if let Some(content) = archive.optional(&name) {
-                add_drawing(&content, extracted);
-            }
-        }
+        archive.each(part, kind).take(MAX_DRAWINGS).for_each(|content| add_drawing(&content, extracted));
     }
 }
 

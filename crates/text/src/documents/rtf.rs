@@ -4,7 +4,7 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::Extracted;
 use crate::Skip;
-use crate::lines::has_word;
+use crate::lines::{has_word, hexadecimal};
 
 pub const MARK: &[u8] = b"{\\rtf";
 
@@ -18,7 +18,7 @@ const LEFT_OUT: &str = "\
     fldinst nonshppict bkmkstart bkmkend info pntext listtext annotation atnid atnauthor";
 
 /// What counts until its group ends.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Group {
     left_out: bool,
     in_title: bool,
@@ -27,9 +27,10 @@ struct Group {
     stand_ins: usize,
 }
 
+#[derive(Default)]
 struct Reader {
     extracted: Extracted,
-    encoding: &'static Encoding,
+    encoding: Option<&'static Encoding>,
     paragraph: String,
     title: String,
     /// Bytes in the encoding of the file that are not read yet.
@@ -44,19 +45,11 @@ struct Reader {
 }
 
 pub fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
-    let group = Group { left_out: false, in_title: false, hidden: false, stand_ins: 1 };
     let mut reader = Reader {
         extracted: Extracted::with_headings(),
-        encoding: WINDOWS_1252,
-        paragraph: String::new(),
-        title: String::new(),
-        bytes: Vec::new(),
-        half: None,
-        group,
-        level: None,
-        in_table: false,
+        group: Group { stand_ins: 1, ..Group::default() },
         table_begins: true,
-        left: 0,
+        ..Reader::default()
     };
     let mut groups: Vec<Group> = Vec::new();
     let mut at = 0;
@@ -115,8 +108,7 @@ impl Reader {
     fn sign(&mut self, rest: &[u8]) -> usize {
         match rest.first() {
             Some(b'\'') => {
-                let digits = rest.get(1..3).and_then(|digits| std::str::from_utf8(digits).ok());
-                if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+                if let Some(byte) = hexadecimal(&rest[1..]) {
                     self.byte(byte);
                 }
                 return rest.len().min(3);
@@ -139,8 +131,8 @@ impl Reader {
         match word {
             "u" => self.unicode(number.unwrap_or(0)),
             "uc" => self.group.stand_ins = usize::try_from(number.unwrap_or(1)).unwrap_or(0),
-            "ansicpg" => self.encoding = number.and_then(encoding).unwrap_or(self.encoding),
-            "mac" => self.encoding = encoding_rs::MACINTOSH,
+            "ansicpg" => self.encoding = number.and_then(encoding).or(self.encoding),
+            "mac" => self.encoding = Some(encoding_rs::MACINTOSH),
             // The title is the only part of the description that counts.
             "title" if self.group.left_out => self.group = Group { left_out: false, in_title: true, ..self.group },
             "shptxt" => self.group.left_out = false,
@@ -196,7 +188,7 @@ impl Reader {
     fn decode(&mut self) {
         if !self.bytes.is_empty() {
             let bytes = std::mem::take(&mut self.bytes);
-            let (text, _) = self.encoding.decode_without_bom_handling(&bytes);
+            let (text, _) = self.encoding.unwrap_or(WINDOWS_1252).decode_without_bom_handling(&bytes);
             self.add(&text);
         }
     }

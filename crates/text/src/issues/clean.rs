@@ -10,7 +10,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::forms::remove_form;
-use crate::lines::Lines;
+use crate::lines::{Lines, has_start};
 use crate::tokens::is_wide_script;
 
 /// A text reduced to its author's own words.
@@ -22,7 +22,7 @@ pub struct Clean {
 }
 
 /// The fate of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Line {
     /// Its author's.
     Own,
@@ -195,17 +195,16 @@ fn is_quoted(draft: &Draft, row: usize) -> bool {
 // Text that mail programs and the tracker's own mails add to an answer.
 
 /// Beginnings of lines that trackers write under their mails, and telephones under everything.
-const FOOTERS: &[&str] = &[
-    "You are receiving this because",
-    "You received this message because",
-    "Reply to this email directly",
-    "Reply to this message directly",
-    "Triage notifications on the go with GitHub Mobile",
-    "Sent from my iPhone",
-    "Sent from my iPad",
-    "Sent from my Android",
-    "Get Outlook for",
-];
+const FOOTERS: &str = "\
+You are receiving this because
+You received this message because
+Reply to this email directly
+Reply to this message directly
+Triage notifications on the go with GitHub Mobile
+Sent from my iPhone
+Sent from my iPad
+Sent from my Android
+Get Outlook for";
 
 /// Most lines that one of these can be wrapped into.
 const WRAPPED: usize = 5;
@@ -234,13 +233,16 @@ fn remove_mail(draft: &mut Draft) {
 }
 
 fn is_footer(text: &str) -> bool {
-    FOOTERS.iter().any(|start| text.starts_with(start)) || (text.starts_with("Message ID:") && text.contains('@'))
+    FOOTERS.lines().any(|start| text.starts_with(start)) || (text.starts_with("Message ID:") && text.contains('@'))
 }
 
 /// Continuations of a sentence after its line: an address, or the words between two.
 fn continues_footer(text: &str) -> bool {
-    let address = ["<http", "http", "or unsubscribe", "unsubscribe", "thread", "or mute the thread", "mute the thread"];
-    address.iter().any(|start| text.starts_with(start)) || matches!(text, "." | ">." | "> .")
+    let text_of_link = text.strip_prefix("or ").unwrap_or(text);
+    has_start(text, "<http http thread")
+        || text_of_link.starts_with("unsubscribe")
+        || text_of_link.starts_with("mute the thread")
+        || matches!(text, "." | ">." | "> .")
 }
 
 /// Without the marks of quotation.

@@ -129,7 +129,7 @@ pub fn fill<T>(here: &mut Option<T>, there: Option<T>) {
 }
 
 /// The identity of comments without an address.
-#[derive(PartialEq, Eq, Hash, Clone)]
+#[derive(PartialEq, Eq, Hash)]
 struct Who {
     kind: CommentKind,
     /// True for a review; a review and its remarks are often of one second.

@@ -14,7 +14,7 @@ use crate::languages::Category;
 use crate::lines::{Lines, non_empty, number, one_line};
 use crate::pack::Piece;
 use crate::pictures::without_data;
-use crate::prose::markdown_pieces;
+use crate::prose::{Prose, markdown_pieces};
 use crate::{Kind, Role};
 
 impl Issue {
@@ -30,22 +30,52 @@ impl Issue {
     /// `author` and `milestone`.
     #[must_use]
     pub fn document(&self, options: &Options) -> Document {
-        let mut division = Division::new(self, options);
-        division.body();
-        for part in 1..=self.comments.len() {
-            division.comment(part);
+        let (rendered, parts) = rendering(self);
+        let heading: String = self.title_line().chars().take(HEADING_LENGTH).collect();
+        let mut thread = Thread::default();
+        thread.add(&heading);
+        let heading = non_empty(heading);
+        let mut passages = Vec::new();
+        for (part, number_of_part) in parts.into_iter().zip(0..) {
+            let text = without_data(rendered[part.range].into());
+            let (mut clean, mut first) = (clean::comment(&text, &thread), part.first);
+            if number_of_part == 0 {
+                clean = clean::body(&text);
+                if clean.is_blank() {
+                    // The title is the only text to find it by.
+                    let line = if text.trim().is_empty() { Line::Own } else { Line::Form };
+                    let title = rendered.lines().next().filter(|_| heading.is_some()).unwrap_or_default();
+                    (clean, first) = (clean::whole(title, line), 0);
+                }
+            }
+            let lines = Lines::new(&clean.text);
+            for (piece, headings) in markdown_pieces(&lines, options.limit()) {
+                let role = match part.bot {
+                    true => Role::Bot,
+                    false if clean.is_form(&lines, piece.first, piece.last) => Role::Template,
+                    false => Role::Main,
+                };
+                let context: Vec<String> = part.place.iter().cloned().chain(headings).collect();
+                passages.push(Passage {
+                    start_line: number(first + piece.first),
+                    end_line: number(first + piece.last),
+                    heading: heading.clone(),
+                    context: non_empty(context.join("\n")),
+                    text: own_text(&clean, &lines, &piece),
+                    author: part.author.map(str::to_owned),
+                    dated_ns: part.at.and_then(nanoseconds),
+                    part: Some(number_of_part),
+                    ..piece.passage(&lines, part.kind, role)
+                });
+            }
+            thread.add(&text);
         }
-        let title = self.title_line();
+        let role = if self.bot { Role::Bot } else { Role::Main };
+        let dated_ns = self.updated_at.or(self.created_at).and_then(nanoseconds);
+        let prose = Prose { title: non_empty(self.title_line()), dated_ns, passages, ..Prose::default() };
         Document {
-            language: Some("markdown"),
-            category: Category::Prose,
-            role: if self.bot { Role::Bot } else { Role::Main },
-            title: non_empty(title),
-            severity: None,
-            dated_ns: self.updated_at.or(self.created_at).and_then(nanoseconds),
             attributes: self.attributes(),
-            notes: Vec::new(),
-            passages: division.passages,
+            ..prose.document(Some("markdown"), Category::Prose, role, Vec::new())
         }
     }
 
@@ -67,128 +97,8 @@ impl Issue {
     }
 }
 
-/// The dividing of one issue.
-struct Division<'i> {
-    issue: &'i Issue,
-    rendering: Rendering,
-    heading: Option<String>,
-    max_tokens: usize,
-    thread: Thread,
-    passages: Vec<Passage>,
-}
-
-/// Properties that all passages of a part share.
-struct Common<'i> {
-    part: u32,
-    kind: Kind,
-    bot: bool,
-    author: Option<&'i str>,
-    at: Option<Timestamp>,
-    place: Option<String>,
-}
-
-impl<'i> Division<'i> {
-    fn new(issue: &'i Issue, options: &Options) -> Self {
-        let title: String = issue.title_line().chars().take(HEADING_LENGTH).collect();
-        let mut thread = Thread::default();
-        thread.add(&title);
-        Self {
-            issue,
-            rendering: rendering(issue),
-            heading: non_empty(title),
-            max_tokens: options.limit(),
-            thread,
-            passages: Vec::new(),
-        }
-    }
-
-    /// The text of a part and its first line, counted from 0.
-    fn part(&self, part: usize) -> (String, usize) {
-        let Some(part) = self.rendering.parts.get(part) else {
-            return (String::new(), 0);
-        };
-        let text = self.rendering.text.get(part.range.clone()).unwrap_or_default();
-        (without_data(text.into()).into_owned(), part.first)
-    }
-
-    fn body(&mut self) {
-        let (text, first) = self.part(0);
-        let clean = clean::body(&text);
-        let common = Common {
-            part: 0,
-            kind: match self.issue.kind {
-                IssueKind::Issue => Kind::Issue,
-                IssueKind::PullRequest => Kind::PullRequest,
-            },
-            bot: self.issue.bot,
-            author: self.issue.author.as_deref(),
-            at: self.issue.created_at,
-            place: None,
-        };
-        if clean.is_blank() {
-            // The title is the only text to find it by.
-            let line = if text.trim().is_empty() { Line::Own } else { Line::Form };
-            let title = self.rendering.text.lines().next().filter(|_| self.heading.is_some()).unwrap_or_default();
-            self.divide(&clean::whole(title, line), 0, &common);
-        } else {
-            self.divide(&clean, first, &common);
-        }
-        self.thread.add(&text);
-    }
-
-    fn comment(&mut self, part: usize) {
-        let Some(comment) = self.issue.comments.get(part - 1) else {
-            return;
-        };
-        let (text, first) = self.part(part);
-        let common = Common {
-            part: u32::try_from(part).unwrap_or(u32::MAX),
-            kind: match comment.kind {
-                CommentKind::Comment => Kind::Comment,
-                CommentKind::Review => Kind::Review,
-            },
-            bot: comment.bot,
-            author: comment.author.as_deref(),
-            at: comment.created_at,
-            place: place(comment),
-        };
-        let clean = clean::comment(&text, &self.thread);
-        self.divide(&clean, first, &common);
-        self.thread.add(&text);
-    }
-
-    fn divide(&mut self, clean: &Clean, first: usize, common: &Common<'_>) {
-        let lines = Lines::new(&clean.text);
-        for (piece, headings) in markdown_pieces(&lines, self.max_tokens) {
-            let role = if common.bot {
-                Role::Bot
-            } else if clean.is_form(&lines, piece.first, piece.last) {
-                Role::Template
-            } else {
-                Role::Main
-            };
-            let context: Vec<String> = common.place.iter().cloned().chain(headings).collect();
-            self.passages.push(Passage {
-                start_line: number(first + piece.first),
-                end_line: number(first + piece.last),
-                kind: common.kind,
-                symbol: None,
-                heading: self.heading.clone(),
-                context: non_empty(context.join("\n")),
-                signature: None,
-                text: text(clean, &lines, &piece),
-                role,
-                author: common.author.map(str::to_owned),
-                dated_ns: common.at.and_then(nanoseconds),
-                language: None,
-                part: Some(common.part),
-            });
-        }
-    }
-}
-
 /// The text of a piece, without the empty lines that removed text leaves.
-fn text(clean: &Clean, lines: &Lines<'_>, piece: &Piece) -> String {
+fn own_text(clean: &Clean, lines: &Lines<'_>, piece: &Piece) -> String {
     let out = |row: usize| clean.lines.get(row) == Some(&Line::Out);
     if piece.part.is_some() || !(piece.first..=piece.last).any(out) {
         return piece.text(lines).to_owned();
@@ -217,19 +127,17 @@ fn text(clean: &Clean, lines: &Lines<'_>, piece: &Piece) -> String {
 
 // An issue as one Markdown text, for people.
 
-/// The text, and the position of each part.
-struct Rendering {
-    text: String,
-    /// The body and then each comment.
-    parts: Vec<Part>,
-}
-
-/// The text of one person.
-struct Part {
+/// The text of one person, with what its passages share.
+struct Part<'i> {
     /// Its first line, counted from 0.
     first: usize,
     /// Its bytes in the text, without a line end after its last line.
     range: Range<usize>,
+    kind: Kind,
+    bot: bool,
+    author: Option<&'i str>,
+    at: Option<Timestamp>,
+    place: Option<String>,
 }
 
 impl Issue {
@@ -242,7 +150,7 @@ impl Issue {
     /// ```
     #[must_use]
     pub fn rendered(&self) -> String {
-        rendering(self).text
+        rendering(self).0
     }
 
     /// The title in one line.
@@ -251,19 +159,29 @@ impl Issue {
     }
 }
 
-fn rendering(issue: &Issue) -> Rendering {
+/// The text, and in it the body and then each comment.
+fn rendering(issue: &Issue) -> (String, Vec<Part<'_>>) {
     let mut all = Writer::default();
-    let mut parts = Vec::with_capacity(issue.comments.len() + 1);
-    all.line(&format!("# {}", issue.title_line()));
-    all.line("");
+    all.line(&format!("# {}\n", issue.title_line()));
     all.line(&about(issue));
-    parts.push(all.part(&issue.body));
-    for (at, comment) in issue.comments.iter().enumerate() {
-        all.line("");
-        all.line(&format!("## {}. {}", at + 1, byline(comment)));
-        parts.push(all.part(&comment.body));
+    let (first, range) = all.part(&issue.body);
+    let kind = match issue.kind {
+        IssueKind::Issue => Kind::Issue,
+        IssueKind::PullRequest => Kind::PullRequest,
+    };
+    let (bot, author, at) = (issue.bot, issue.author.as_deref(), issue.created_at);
+    let mut parts = vec![Part { first, range, kind, bot, author, at, place: None }];
+    for (index, comment) in issue.comments.iter().enumerate() {
+        all.line(&format!("\n## {}. {}", index + 1, byline(comment)));
+        let (first, range) = all.part(&comment.body);
+        let kind = match comment.kind {
+            CommentKind::Comment => Kind::Comment,
+            CommentKind::Review => Kind::Review,
+        };
+        let (bot, author, at) = (comment.bot, comment.author.as_deref(), comment.created_at);
+        parts.push(Part { first, range, kind, bot, author, at, place: place(comment) });
     }
-    Rendering { text: all.text, parts }
+    (all.text, parts)
 }
 
 #[derive(Default)]
@@ -273,26 +191,24 @@ struct Writer {
 }
 
 impl Writer {
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line);
+    /// Writes lines.
+    fn line(&mut self, text: &str) {
+        self.text.push_str(text);
         self.text.push('\n');
-        self.lines += 1;
+        self.lines += text.matches('\n').count() + 1;
     }
 
-    /// Writes a text after an empty line, unless it is blank.
-    fn part(&mut self, body: &str) -> Part {
-        let unified =
-            if body.contains('\r') { body.replace("\r\n", "\n").replace('\r', "\n") } else { body.to_owned() };
+    /// Writes a text after an empty line, unless it is blank. Returns its first line, and its bytes.
+    fn part(&mut self, body: &str) -> (usize, Range<usize>) {
+        let unified = body.replace("\r\n", "\n").replace('\r', "\n");
         let body = trim_blank_lines(&unified);
         if body.is_empty() {
-            return Part { first: self.lines, range: self.text.len()..self.text.len() };
+            return (self.lines, self.text.len()..self.text.len());
         }
         self.line("");
         let (first, start) = (self.lines, self.text.len());
-        self.text.push_str(body);
-        self.text.push('\n');
-        self.lines += body.matches('\n').count() + 1;
-        Part { first, range: start..start + body.len() }
+        self.line(body);
+        (first, start..start + body.len())
     }
 }
 
@@ -412,10 +328,10 @@ mod tests {
         let expected = "# A title\n\nPull request #9 · merged · by ada · 2024-05-01 10:00 UTC · merged 2024-05-03 10:00 UTC \
                         · labels: bug, 良い\n\n    indented\ntext\n\n## 1. bob commented, 2024-05-02 09:30 UTC\n\nFine.\n\n\
                         ## 2. eve approved\n\n## 3. somebody remarked on src/lib.rs:4\n\nWhy?\n";
-        let rendering = rendering(&issue);
-        assert_eq!(rendering.text, expected);
-        let lines: Vec<_> = rendering.text.lines().collect();
-        let firsts: Vec<_> = rendering.parts.iter().map(|part| lines.get(part.first).copied()).collect();
+        let (text, parts) = rendering(&issue);
+        assert_eq!(text, expected);
+        let lines: Vec<_> = text.lines().collect();
+        let firsts: Vec<_> = parts.iter().map(|part| lines.get(part.first).copied()).collect();
         assert_eq!(firsts, [Some("    indented"), Some("Fine."), Some(""), Some("Why?")]);
     }
 }

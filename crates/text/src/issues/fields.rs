@@ -3,12 +3,13 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::comments::is_bot;
 use super::{IssueState, Verdict};
+use crate::dates;
+use crate::lines::shortened;
 
 /// The reason a record, or a comment of it, is unreadable.
 pub type Reason = String;
@@ -19,13 +20,6 @@ const SHOWN: usize = 40;
 /// An object of JSON. Each field is asked for under all its names, in their order and with spaces between; `null` is nothing.
 #[derive(Clone, Copy)]
 pub struct Fields<'v>(pub &'v Map<String, Value>);
-
-/// The author of a text.
-#[derive(Default)]
-pub struct Person {
-    pub name: Option<String>,
-    pub bot: bool,
-}
 
 impl<'v> Fields<'v> {
     /// The fields of a value that must be an object.
@@ -98,7 +92,9 @@ impl<'v> Fields<'v> {
         if text.trim().is_empty() {
             return Ok(None);
         }
-        time(text).map(Some).ok_or_else(wrong)
+        // Tables name the zone instead of an offset.
+        let text = text.trim().strip_suffix("UTC").unwrap_or(text);
+        dates::parse(text, &TimeZone::UTC).map(Some).ok_or_else(wrong)
     }
 
     pub fn state(self, names: &str) -> Result<Option<IssueState>, Reason> {
@@ -110,23 +106,26 @@ impl<'v> Fields<'v> {
         self.typed(names, &names_of, |value| value.as_str()?.to_lowercase().parse().ok())
     }
 
-    /// A person, by name or as an account.
-    pub fn person(self, names: &str) -> Result<Person, Reason> {
-        let Some((name, value)) = self.value(names) else {
-            return Ok(Person::default());
-        };
-        let (login, bot) = match value {
-            Value::String(login) => (Some(login.as_str()), false),
-            Value::Object(account) => {
+    /// The name of a person, given as such or in an account, and `true` for a program: if the record says so, or else by the
+    /// account or the name.
+    pub fn person(self, names: &str) -> Result<(Option<String>, bool), Reason> {
+        let (login, bot) = match self.value(names) {
+            None => (None, false),
+            Some((_, Value::String(login))) => (Some(login.as_str()), false),
+            Some((_, Value::Object(account))) => {
                 let account = Fields(account);
                 let kind = account.text("type")?.unwrap_or_default();
                 let bot = account.flag("is_bot bot")? || kind.eq_ignore_ascii_case("bot");
                 (account.text("login username name")?, bot)
             }
-            other => return Err(format!("`{name}` is {}, not a name or an account", shown(other))),
+            Some((name, other)) => return Err(format!("`{name}` is {}, not a name or an account", shown(other))),
         };
         let login = login.map(str::trim).filter(|login| !login.is_empty());
-        Ok(Person { name: login.map(str::to_owned), bot: bot || login.is_some_and(is_bot) })
+        let bot = match self.value("bot") {
+            Some(_) => self.flag("bot")?,
+            None => bot || login.is_some_and(is_bot),
+        };
+        Ok((login.map(str::to_owned), bot))
     }
 
     /// Names of labels, given as such or as objects.
@@ -168,16 +167,7 @@ impl<'v> Fields<'v> {
     }
 }
 
-/// RFC 3339; UTC if no offset is given.
-pub fn time(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
-    text.parse().ok().or_else(|| {
-        let local: DateTime = text.strip_suffix("UTC").unwrap_or(text).trim_end().parse().ok()?;
-        Some(local.to_zoned(TimeZone::UTC).ok()?.timestamp())
-    })
-}
-
-pub fn state(text: &str) -> Option<IssueState> {
+fn state(text: &str) -> Option<IssueState> {
     match text.trim().to_lowercase().as_str() {
         // A merge request is locked while it is being merged.
         "open" | "opened" | "reopened" | "locked" => Some(IssueState::Open),
@@ -193,14 +183,10 @@ fn missing(names: &str) -> Reason {
 
 /// A value the way an error shows it: as JSON, and only its beginning.
 pub fn shown(value: &Value) -> String {
-    let text = match value {
-        Value::Array(_) => return "a list".to_owned(),
-        Value::Object(_) => return "an object".to_owned(),
-        value => value.to_string(),
-    };
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        value => shortened(&value.to_string(), SHOWN),
     }
 }
 
@@ -210,7 +196,7 @@ pub fn shown(value: &Value) -> String {
 const KINDS: [&str; 4] = ["issues", "pull", "pulls", "merge_requests"];
 
 /// The software of a tracker, which its addresses may show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Software {
     Gitlab,
     /// Gitea or Forgejo.
@@ -218,7 +204,7 @@ pub enum Software {
 }
 
 /// A repository as its addresses name it. Every host has repositories of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct Repository {
     /// The host, in lower case; `None` where only the name is known.
     pub host: Option<String>,
@@ -273,9 +259,9 @@ pub fn repository(address: &str) -> Option<Repository> {
     let (_, rest) = address.split_once("://")?;
     let (host, path) = rest.split_once('/')?;
     let host = host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase();
-    let parts: Vec<&str> = path.split(['/', '#', '?']).collect();
+    let parts = parts(path);
     let is_gitlab = parts.contains(&"-") || host.contains("gitlab");
-    let is_gitea = parts.starts_with(&["api", "v1"]) || ["gitea", "forgejo"].iter().any(|name| host.contains(name));
+    let is_gitea = parts.starts_with(&["api", "v1"]) || host.contains("gitea") || host.contains("forgejo");
     let software = match is_gitlab {
         true => Some(Software::Gitlab),
         false => (is_gitea || host == "codeberg.org").then_some(Software::Gitea),
@@ -320,15 +306,18 @@ fn numbered(parts: &[&str]) -> Option<(usize, u64)> {
     kinds.filter_map(|at| Some((at, number(at)?))).next()
 }
 
+fn parts(address: &str) -> Vec<&str> {
+    address.split(['/', '#', '?']).collect()
+}
+
 /// The number of the issue or pull request that an address belongs to.
 pub fn number(address: &str) -> Option<u64> {
-    let parts: Vec<&str> = address.split(['/', '#', '?']).collect();
-    numbered(&parts).map(|(_, number)| number)
+    numbered(&parts(address)).map(|(_, number)| number)
 }
 
 /// Returns `true` if an address is that of a pull request or merge request.
 pub fn is_pull(address: &str) -> bool {
-    let parts: Vec<&str> = address.split(['/', '#', '?']).collect();
+    let parts = parts(address);
     let is_pull = |part: &str| part != KINDS[0] && KINDS.contains(&part);
     numbered(&parts).map_or_else(|| parts.iter().any(|part| is_pull(part)), |(at, _)| is_pull(parts[at]))
 }
@@ -344,7 +333,10 @@ mod tests {
 
     #[test]
     fn times_of_every_source_are_read_and_impossible_ones_are_not() {
-        let shown = |text: &str| time(text).map(|time| time.to_string());
+        let shown = |text: &str| {
+            let time = with(&json!({"at": text}), |fields| fields.time("at")).ok().flatten();
+            time.map(|time| time.to_string())
+        };
         assert_eq!(shown("2024-05-01T10:00:00Z").as_deref(), Some("2024-05-01T10:00:00Z"));
         assert_eq!(shown("2024-05-01T12:00:00.250+02:00").as_deref(), Some("2024-05-01T10:00:00.25Z"));
         assert_eq!(shown("2024-05-01 10:00:00 UTC").as_deref(), Some("2024-05-01T10:00:00Z"));
@@ -364,7 +356,7 @@ mod tests {
     #[test]
     fn people_are_names_or_accounts() {
         let value = json!({"a": "ada", "b": {"login": "x", "type": "Bot"}, "c": {"username": "gitlab-bot"}, "d": null, "e": {"login": ""}});
-        let person = |name| with(&value, |fields| fields.person(name)).map(|person| (person.name, person.bot));
+        let person = |name| with(&value, |fields| fields.person(name));
         assert_eq!(person("a"), Ok((Some("ada".into()), false)));
         assert_eq!(person("b"), Ok((Some("x".into()), true)));
         assert_eq!(person("c"), Ok((Some("gitlab-bot".into()), true)));
@@ -372,44 +364,36 @@ mod tests {
         assert_eq!(person("e"), Ok((None, false)));
     }
 
+    /// Addresses, each with the tracker and the number that it tells.
+    const ADDRESSES: &str = "\
+https://github.com/ada/engine/issues/12 github:ada/engine 12
+https://github.com/ada/engine/pull/7#discussion_r99 github:ada/engine 7
+https://api.github.com/repos/ada/engine/issues/12 github:ada/engine 12
+https://api.github.com/repos/ada/engine github:ada/engine -
+https://GHE.corp.example/acme/widget/issues/1 github:ghe.corp.example/acme/widget 1
+https://ghe.corp.example/api/v3/repos/acme/widget/pulls/3 github:ghe.corp.example/acme/widget 3
+https://api.acme.ghe.com/repos/acme/widget/issues/3 github:acme.ghe.com/acme/widget 3
+https://codeberg.org/ada/engine/issues/4 gitea:codeberg.org/ada/engine 4
+https://git.example.org/api/v1/repos/ada/engine/issues/4 gitea:git.example.org/ada/engine 4
+https://gitlab.com/math/tools/engine/-/issues/4 gitlab:math/tools/engine 4
+https://gitlab.example.org/ada/engine/merge_requests/5 gitlab:gitlab.example.org/ada/engine 5
+https://github.com/ada/issues/issues/12#issuecomment-7 github:ada/issues 12
+https://github.com/issues/pull/pull/3 github:issues/pull 3
+https://api.github.com/repos/ada/issues/issues/12 github:ada/issues 12
+https://gitlab.com/ada/issues/-/issues/4 gitlab:ada/issues 4
+https://github.com/ada/issues - -
+https://github.com/repos/engine/issues/2 github:repos/engine 2
+https://github.com/ada - -
+https://github.com/issues/0 - -
+address - -";
+
     #[test]
     fn addresses_tell_host_repository_and_number() {
-        for (address, tracker, which) in [
-            ("https://github.com/ada/engine/issues/12", Some("github:ada/engine"), Some(12)),
-            ("https://github.com/ada/engine/pull/7#discussion_r99", Some("github:ada/engine"), Some(7)),
-            ("https://api.github.com/repos/ada/engine/issues/12", Some("github:ada/engine"), Some(12)),
-            ("https://api.github.com/repos/ada/engine", Some("github:ada/engine"), None),
-            ("https://GHE.corp.example/acme/widget/issues/1", Some("github:ghe.corp.example/acme/widget"), Some(1)),
-            (
-                "https://ghe.corp.example/api/v3/repos/acme/widget/pulls/3",
-                Some("github:ghe.corp.example/acme/widget"),
-                Some(3),
-            ),
-            ("https://api.acme.ghe.com/repos/acme/widget/issues/3", Some("github:acme.ghe.com/acme/widget"), Some(3)),
-            ("https://codeberg.org/ada/engine/issues/4", Some("gitea:codeberg.org/ada/engine"), Some(4)),
-            (
-                "https://git.example.org/api/v1/repos/ada/engine/issues/4",
-                Some("gitea:git.example.org/ada/engine"),
-                Some(4),
-            ),
-            ("https://gitlab.com/math/tools/engine/-/issues/4", Some("gitlab:math/tools/engine"), Some(4)),
-            (
-                "https://gitlab.example.org/ada/engine/merge_requests/5",
-                Some("gitlab:gitlab.example.org/ada/engine"),
-                Some(5),
-            ),
-            ("https://github.com/ada/issues/issues/12#issuecomment-7", Some("github:ada/issues"), Some(12)),
-            ("https://github.com/issues/pull/pull/3", Some("github:issues/pull"), Some(3)),
-            ("https://api.github.com/repos/ada/issues/issues/12", Some("github:ada/issues"), Some(12)),
-            ("https://gitlab.com/ada/issues/-/issues/4", Some("gitlab:ada/issues"), Some(4)),
-            ("https://github.com/ada/issues", None, None),
-            ("https://github.com/repos/engine/issues/2", Some("github:repos/engine"), Some(2)),
-            ("https://github.com/ada", None, None),
-            ("https://github.com/issues/0", None, None),
-            ("no address", None, None),
-        ] {
-            let named = repository(address).map(|repository| repository.tracker(false));
-            assert_eq!((named.as_deref(), number(address)), (tracker, which), "{address}");
+        for line in ADDRESSES.lines() {
+            let address = line.split(' ').next().expect("an address");
+            let tracker = repository(address).map_or("-".to_owned(), |repository| repository.tracker(false));
+            let number = number(address).map_or("-".to_owned(), |number| number.to_string());
+            assert_eq!(format!("{address} {tracker} {number}"), line);
         }
         assert!(!is_pull("https://github.com/ada/pull/issues/7") && is_pull("https://github.com/ada/issues/pull/7"));
         assert!(is_pull("https://github.com/ada/engine/pull/7") && !is_pull("https://github.com/ada/pulley/issues/7"));

@@ -10,8 +10,10 @@ use crate::document::named;
 
 named! {
     /// The subject of discussion: a report or a proposed change.
+    #[derive(Default)]
     IssueKind is a "kind of issue" {
         /// A report, a question, a task.
+        #[default]
         Issue = "issue",
         /// A pull request, or a merge request.
         PullRequest = "pull_request",
@@ -20,8 +22,10 @@ named! {
 
 named! {
     /// The state of an issue.
+    #[derive(Default)]
     IssueState is a "state" {
         /// Nothing decided yet.
+        #[default]
         Open = "open",
         /// Done with; a pull request in this state was not merged.
         Closed = "closed",
@@ -32,8 +36,10 @@ named! {
 
 named! {
     /// The context of a comment.
+    #[derive(Default)]
     CommentKind is a "kind of comment" {
         /// Said in the conversation under an issue or a pull request.
+        #[default]
         Comment = "comment",
         /// Said in a review of a pull request, or about its lines.
         Review = "review",
@@ -71,12 +77,12 @@ named! {
 /// assert_eq!(Issue::path(issue.number), "issue:12");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Issue {
     /// Its number in its tracker, from 1.
     pub number: u64,
     /// Issue or pull request.
-    #[serde(default = "issue_kind")]
+    #[serde(default)]
     pub kind: IssueKind,
     /// Its title.
     pub title: String,
@@ -84,7 +90,7 @@ pub struct Issue {
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub body: String,
     /// Its state.
-    #[serde(default = "open")]
+    #[serde(default)]
     pub state: IssueState,
     /// The reason it was closed, in the tracker's words: `completed`, `not_planned`, `duplicate`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,10 +131,10 @@ pub struct Issue {
 }
 
 /// A comment on an issue.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct IssueComment {
     /// Comment of the conversation or of a review.
-    #[serde(default = "comment_kind")]
+    #[serde(default)]
     pub kind: CommentKind,
     /// Its author; `None` if the account is gone or the source does not name it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,25 +172,7 @@ impl Issue {
     /// An open issue with only a number and a title.
     #[must_use]
     pub fn new(number: u64, title: impl Into<String>) -> Self {
-        Self {
-            number,
-            kind: IssueKind::Issue,
-            title: title.into(),
-            body: String::new(),
-            state: IssueState::Open,
-            state_reason: None,
-            author: None,
-            bot: false,
-            labels: Vec::new(),
-            milestone: None,
-            locked: false,
-            created_at: None,
-            updated_at: None,
-            closed_at: None,
-            merged_at: None,
-            url: None,
-            comments: Vec::new(),
-        }
+        Self { number, title: title.into(), ..Self::default() }
     }
 
     /// The path of the document that an issue becomes: `issue:12`.
@@ -219,31 +207,8 @@ impl IssueComment {
     /// A comment of the conversation with only a text.
     #[must_use]
     pub fn new(body: impl Into<String>) -> Self {
-        Self {
-            kind: CommentKind::Comment,
-            author: None,
-            bot: false,
-            body: body.into(),
-            created_at: None,
-            updated_at: None,
-            url: None,
-            verdict: None,
-            file: None,
-            line: None,
-        }
+        Self { body: body.into(), ..Self::default() }
     }
-}
-
-fn issue_kind() -> IssueKind {
-    IssueKind::Issue
-}
-
-fn comment_kind() -> CommentKind {
-    CommentKind::Comment
-}
-
-fn open() -> IssueState {
-    IssueState::Open
 }
 
 /// Trackers write `null` for a body that is empty.

@@ -1,7 +1,7 @@
 //! Reads any format of issues, which it recognises by the content.
 //!
 //! This module recognises the container: consecutive values of JSON, JSON Lines, a table. The fields of a record tell its
-//! shape ([`Shape`]), each source has a reader of its own in `formats`, and [`Gathering`] puts the records together.
+//! reader (`formats`), and [`Gathering`] puts the records together.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde_json::{Deserializer, Value};
 
 use super::comments::Comments;
 use super::fields::{Fields, Reason, Repository, shown};
-use super::formats::{Found, Shape, Table, listed_issue};
+use super::formats::{Found, Table, listed_issue, reader};
 use super::{Issue, IssueComment, IssueKind};
 use crate::decode::{decode, mended};
 use crate::document::named;
@@ -230,7 +230,7 @@ impl Gathering {
         match value {
             Value::Array(items) => self.page(items, place),
             Value::Object(object) => self.object(Fields(object), place),
-            other => self.not_a_record(other, place),
+            other => self.strange(place, shown(other), ", not an object"),
         }
     }
 
@@ -244,7 +244,7 @@ impl Gathering {
             match item {
                 Value::Array(items) => self.page(items, &place),
                 Value::Object(object) => self.record(Fields(object), &place),
-                other => self.not_a_record(other, &place),
+                other => self.strange(&place, shown(other), ", not an object"),
             }
         }
     }
@@ -263,9 +263,7 @@ impl Gathering {
         if let Ok(Some(message)) = fields.text("message")
             && (fields.has("documentation_url") || fields.0.len() == 1)
         {
-            let seen = format!("an answer that refuses: {message:?}");
-            self.strange.get_or_insert_with(|| seen.clone());
-            return self.note(place, format!("is {seen}"));
+            return self.strange(place, format!("an answer that refuses: {message:?}"), "");
         }
         self.record(fields, place);
     }
@@ -291,10 +289,10 @@ impl Gathering {
     }
 
     fn record(&mut self, fields: Fields<'_>, place: &str) {
-        match Shape::of(fields) {
-            Some(shape) => {
-                self.format.get_or_insert(shape.format());
-                self.found(place, shape.read(fields));
+        match reader(fields) {
+            Some((format, read)) => {
+                self.format.get_or_insert(format);
+                self.found(place, read(fields));
             }
             None => {
                 let mut names: Vec<String> = fields.0.keys().take(KEYS_SHOWN).map(|name| format!("`{name}`")).collect();
@@ -305,15 +303,15 @@ impl Gathering {
                     [] => "an empty object".to_owned(),
                     names => format!("an object of {}", names.join(", ")),
                 };
-                self.strange.get_or_insert_with(|| seen.clone());
-                self.note(place, format!("is {seen}: no issue and no comment"));
+                self.strange(place, seen, ": no issue and no comment");
             }
         }
     }
 
-    fn not_a_record(&mut self, value: &Value, place: &str) {
-        self.strange.get_or_insert_with(|| shown(value));
-        self.note(if place.is_empty() { "record 1" } else { place }, format!("is {}, not an object", shown(value)));
+    /// Notes a value that is not a record.
+    fn strange(&mut self, place: &str, seen: String, why: &str) {
+        self.note(if place.is_empty() { "record 1" } else { place }, format!("is {seen}{why}"));
+        self.strange.get_or_insert(seen);
     }
 
     /// Adds a record, or the reason it is unreadable.

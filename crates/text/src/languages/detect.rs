@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::Language;
 use super::table::LANGUAGES;
+use super::{Language, folded};
+use crate::lines::{extension, file_name};
 
 impl Language {
     /// The language of a file, by its name or else by the `#!` on its first line, which may be empty.
@@ -18,7 +19,7 @@ impl Language {
     /// ```
     #[must_use]
     pub fn of(path: &str, first_line: &str) -> Option<&'static Self> {
-        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        let name = file_name(path).to_ascii_lowercase();
         let index = Index::get();
         if let Some(language) = index.file_names.get(name.as_str()) {
             return Some(language);
@@ -55,28 +56,34 @@ impl Language {
 /// `python` of `#!/usr/bin/env -S python3.12 -u`.
 fn interpreter(first_line: &str) -> Option<&str> {
     let words = first_line.strip_prefix("#!")?.split_whitespace();
-    let program = words
-        .map(|word| word.rsplit('/').next().unwrap_or(word))
-        .find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
+    let program = words.map(file_name).find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
     Some(program.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.'))
 }
 
+type ByWord = HashMap<&'static str, &'static Language>;
+
 pub struct Index {
-    names: HashMap<&'static str, &'static Language>,
-    pub extensions: HashMap<&'static str, &'static Language>,
-    file_names: HashMap<&'static str, &'static Language>,
-    interpreters: HashMap<&'static str, &'static Language>,
+    /// By every way to write the name, as it is compared.
+    pub written: HashMap<String, &'static Language>,
+    names: ByWord,
+    pub extensions: ByWord,
+    file_names: ByWord,
+    interpreters: ByWord,
 }
 
 impl Index {
     pub fn get() -> &'static Self {
         static INDEX: OnceLock<Index> = OnceLock::new();
         INDEX.get_or_init(|| {
-            let by = |keys: fn(&'static Language) -> &'static [&'static str]| {
-                LANGUAGES.iter().flat_map(|language| keys(language).iter().map(move |key| (*key, language))).collect()
+            let by = |words: fn(&'static Language) -> &'static str| {
+                let each = |language| words(language).split_whitespace().map(move |word| (word, language));
+                LANGUAGES.iter().flat_map(each).collect()
             };
+            let written =
+                |language: &'static Language| language.written_names().map(move |name| (folded(name), language));
             Self {
-                names: LANGUAGES.iter().map(|language| (language.name, language)).collect(),
+                written: LANGUAGES.iter().flat_map(written).collect(),
+                names: by(|language| language.name),
                 extensions: by(|language| language.extensions),
                 file_names: by(|language| language.file_names),
                 interpreters: by(|language| language.interpreters),
@@ -92,8 +99,7 @@ const HEAD_LINES: usize = 2_000;
 
 /// The language of a text at `path`, of which its name alone says `language`.
 pub fn refined(language: &'static Language, path: &str, text: &str) -> &'static Language {
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-    let meant = match extension.as_str() {
+    let meant = match extension(path).as_str() {
         "h" => header(text),
         "m" => objective_c_or_others(text),
         "pl" => perl_or_prolog(text),
@@ -211,50 +217,51 @@ mod tests {
         for language in LANGUAGES {
             assert_eq!(language.name, language.name.to_ascii_lowercase());
             assert!(seen.insert(("name", language.name)), "{}", language.name);
-            for key in language.extensions {
+            for key in language.extensions.split_whitespace() {
                 assert!(seen.insert(("extension", key)), "extension {key}");
-                assert_eq!(*key, key.to_ascii_lowercase());
+                assert_eq!(key, key.to_ascii_lowercase());
             }
-            for key in language.file_names {
+            for key in language.file_names.split_whitespace() {
                 assert!(seen.insert(("file", key)), "file name {key}");
             }
-            for key in language.interpreters {
+            for key in language.interpreters.split_whitespace() {
                 assert!(seen.insert(("interpreter", key)), "interpreter {key}");
-                assert_eq!(*key, key.to_ascii_lowercase());
+                assert_eq!(key, key.to_ascii_lowercase());
             }
         }
     }
 
+    const NAMES: &str = "\
+rust: a.rs
+c: a.h
+cpp: a.HPP
+typescript: a.d.ts
+tsx: a.tsx
+javascript: a.mjs
+jsx: a.jsx
+python: a.pyi src/пример.py
+dockerfile: Dockerfile build/Dockerfile.dev app.Dockerfile
+makefile: Makefile GNUmakefile Makefile.am
+cmake: CMakeLists.txt
+text: LICENSE-MIT README notes.txt
+shell: .bashrc PKGBUILD .zlogin
+markdown: Guide.MD docs/Übersicht.md 概要.md
+toml: x.toml
+ruby: Gemfile Rakefile .irbrc config.ru
+word: документ.docx
+jupyter: 📓.ipynb
+blade: é.blade.php page.blade.php
+meson: meson.build
+vim_script: .gvimrc
+kconfig: Kconfig
+bazel: WORKSPACE
+gradle: build.gradle.kts
+erb: view.html.erb
+swift: Package.swift";
+
     #[test]
     fn a_name_tells_the_language() {
-        for line in [
-            "rust: a.rs",
-            "c: a.h",
-            "cpp: a.HPP",
-            "typescript: a.d.ts",
-            "tsx: a.tsx",
-            "javascript: a.mjs",
-            "jsx: a.jsx",
-            "python: a.pyi src/пример.py",
-            "dockerfile: Dockerfile build/Dockerfile.dev app.Dockerfile",
-            "makefile: Makefile GNUmakefile Makefile.am",
-            "cmake: CMakeLists.txt",
-            "text: LICENSE-MIT README notes.txt",
-            "shell: .bashrc PKGBUILD .zlogin",
-            "markdown: Guide.MD docs/Übersicht.md 概要.md",
-            "toml: x.toml",
-            "ruby: Gemfile Rakefile .irbrc config.ru",
-            "word: документ.docx",
-            "jupyter: 📓.ipynb",
-            "blade: é.blade.php page.blade.php",
-            "meson: meson.build",
-            "vim_script: .gvimrc",
-            "kconfig: Kconfig",
-            "bazel: WORKSPACE",
-            "gradle: build.gradle.kts",
-            "erb: view.html.erb",
-            "swift: Package.swift",
-        ] {
+        for line in NAMES.lines() {
             let (language, paths) = line.split_once(": ").expect("a language");
             for path in paths.split(' ') {
                 assert_eq!(Language::of(path, "").map(|language| language.name), Some(language), "{path}");

@@ -4,11 +4,9 @@ mod detect;
 mod parsed;
 mod table;
 
-use std::collections::HashMap;
-use std::sync::OnceLock;
-
 use serde::{Deserialize, Serialize};
 
+use crate::lines::has_word;
 use detect::Index;
 
 pub use parsed::{Ends, Grammar, Naming};
@@ -35,20 +33,21 @@ pub struct Language {
     pub name: &'static str,
     /// The name that people write, for example `C++`. For printing only.
     pub display: &'static str,
-    /// Further names, lowercase. [`Language::resolve`] knows them and the two above.
-    pub aliases: &'static [&'static str],
+    /// Further names, lowercase, with spaces between. [`Language::resolve`] knows them and the two above.
+    pub aliases: &'static str,
     /// The kind of text.
     pub category: Category,
-    /// File name extensions without the first dot, lowercase.
-    pub extensions: &'static [&'static str],
-    /// Whole file names, lowercase.
-    pub file_names: &'static [&'static str],
-    /// Interpreters of a `#!` line, without version numbers.
-    pub interpreters: &'static [&'static str],
+    /// File name extensions without the first dot, lowercase, with spaces between.
+    pub extensions: &'static str,
+    /// Whole file names, lowercase, with spaces between.
+    pub file_names: &'static str,
+    /// Interpreters of a `#!` line, without version numbers, with spaces between.
+    pub interpreters: &'static str,
     /// The language of which this one is a dialect, by canonical name: `typescript` for `tsx`.
     pub base: Option<&'static str>,
-    /// The languages that answer a question about this one almost as well, by canonical name. Not always mutual.
-    pub related: &'static [&'static str],
+    /// The languages that answer a question about this one almost as well, by canonical name, with spaces between. Not always
+    /// mutual.
+    pub related: &'static str,
     pub(crate) parsing: Parsing,
 }
 
@@ -88,44 +87,19 @@ impl Language {
         }
     }
 
-    /// A language without further names, files or relations.
-    pub(crate) const fn plain(
-        name: &'static str,
-        display: &'static str,
-        category: Category,
-        extensions: &'static [&'static str],
-    ) -> Self {
-        Self {
-            name,
-            display,
-            aliases: &[],
-            category,
-            extensions,
-            file_names: &[],
-            interpreters: &[],
-            base: None,
-            related: &[],
-            parsing: Parsing::Lines,
-        }
-    }
-
-    pub(crate) const fn code(name: &'static str, display: &'static str, extensions: &'static [&'static str]) -> Self {
-        Self::plain(name, display, Category::Code, extensions)
-    }
-
     pub(crate) const fn parsed(self, parsing: Parsing) -> Self {
         Self { parsing, ..self }
     }
 
-    pub(crate) const fn files(self, file_names: &'static [&'static str]) -> Self {
+    pub(crate) const fn files(self, file_names: &'static str) -> Self {
         Self { file_names, ..self }
     }
 
-    pub(crate) const fn interpreters(self, interpreters: &'static [&'static str]) -> Self {
+    pub(crate) const fn interpreters(self, interpreters: &'static str) -> Self {
         Self { interpreters, ..self }
     }
 
-    pub(crate) const fn aliases(self, aliases: &'static [&'static str]) -> Self {
+    pub(crate) const fn aliases(self, aliases: &'static str) -> Self {
         Self { aliases, ..self }
     }
 
@@ -133,9 +107,29 @@ impl Language {
         Self { base: Some(base), ..self }
     }
 
-    pub(crate) const fn related_to(self, related: &'static [&'static str]) -> Self {
+    pub(crate) const fn related_to(self, related: &'static str) -> Self {
         Self { related, ..self }
     }
+}
+
+/// A language without further names, files or relations.
+const fn plain(name: &'static str, display: &'static str, category: Category, extensions: &'static str) -> Language {
+    Language {
+        name,
+        display,
+        aliases: "",
+        category,
+        extensions,
+        file_names: "",
+        interpreters: "",
+        base: None,
+        related: "",
+        parsing: Parsing::Lines,
+    }
+}
+
+const fn code(name: &'static str, display: &'static str, extensions: &'static str) -> Language {
+    plain(name, display, Category::Code, extensions)
 }
 
 // Relations between languages: code in one often answers a question about another.
@@ -177,7 +171,7 @@ impl Language {
             return Relation::Same;
         }
         match Self::named(asked) {
-            Some(asked) if asked.related.contains(&found) => Relation::Related,
+            Some(asked) if has_word(asked.related, found) => Relation::Related,
             _ => Relation::Other,
         }
     }
@@ -203,8 +197,9 @@ impl Language {
     #[must_use]
     pub fn resolve(text: &str) -> Option<&'static Self> {
         let lower = text.trim().to_lowercase();
-        let named = if lower.starts_with('.') { None } else { names().get(folded(&lower).as_str()).copied() };
-        named.or_else(|| Index::get().extensions.get(lower.trim_start_matches('.')).copied())
+        let index = Index::get();
+        let named = if lower.starts_with('.') { None } else { index.written.get(&folded(&lower)) };
+        named.or_else(|| index.extensions.get(lower.trim_start_matches('.'))).copied()
     }
 
     /// The languages that match a filter for `text`: the one that [`Language::resolve`] finds and, if `text` names the
@@ -228,7 +223,7 @@ impl Language {
 
     /// Every way to write the name: canonical, display, aliases.
     pub fn written_names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        [self.name, self.display].into_iter().chain(self.aliases.iter().copied())
+        [self.name, self.display].into_iter().chain(self.aliases.split_whitespace())
     }
 
     /// The language itself or the one it is a dialect of, by canonical name: `typescript` for `tsx`.
@@ -243,18 +238,10 @@ fn folded(name: &str) -> String {
     name.chars().filter(|character| !matches!(character, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect()
 }
 
-fn names() -> &'static HashMap<String, &'static Language> {
-    static NAMES: OnceLock<HashMap<String, &'static Language>> = OnceLock::new();
-    NAMES.get_or_init(|| {
-        let keys = |language: &'static Language| language.written_names().map(move |name| (folded(name), language));
-        LANGUAGES.iter().flat_map(keys).collect()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LANGUAGES;
+    use std::collections::HashMap;
 
     #[test]
     fn relations_go_the_way_of_the_arrow() {
@@ -279,7 +266,7 @@ mod tests {
     #[test]
     fn bases_and_relations_are_canonical_names_of_whole_languages() {
         for language in LANGUAGES {
-            for name in language.related.iter().chain(&language.base) {
+            for name in language.related.split_whitespace().chain(language.base) {
                 let known = Language::named(name).expect("a language of the table");
                 assert_eq!(known.base, None, "{name} of {}", language.name);
             }
@@ -300,7 +287,7 @@ mod tests {
                     assert_eq!(resolved(&text), Some(language.name), "{text}");
                 }
             }
-            for extension in language.extensions {
+            for extension in language.extensions.split_whitespace() {
                 for text in [format!(".{extension}"), format!(".{}", extension.to_uppercase())] {
                     assert_eq!(resolved(&text), Some(language.name), "{text}");
                 }
@@ -323,8 +310,8 @@ mod tests {
 
     #[test]
     fn an_extension_without_its_dot_means_another_language_in_one_case_only() {
-        let all =
-            LANGUAGES.iter().flat_map(|language| language.extensions.iter().map(move |text| (*text, language.name)));
+        let words = |language: &'static Language| language.extensions.split_whitespace();
+        let all = LANGUAGES.iter().flat_map(|language| words(language).map(move |text| (text, language.name)));
         let differing: Vec<_> = all.filter(|(text, name)| resolved(text) != Some(name)).collect();
         assert_eq!(differing, [("v", "verilog")]);
     }

@@ -6,7 +6,7 @@ use jiff::civil::{Date, Time};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use crate::dates;
-use crate::lines::number;
+use crate::lines::{Lines, begins_with, number};
 
 /// Beginning of the mark of a forgotten entry. The whole mark is a comment right before the entry's end, `<!--
 /// forgotten 2026-11-22 -->`; [`forgotten_mark`] makes one. A marked entry stays in its file, and no reader makes
@@ -65,7 +65,7 @@ pub fn entries(text: &str) -> Vec<Entry> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
         | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
-    let starts = line_starts(text);
+    let lines = Lines::new(text);
     let mut entries: Vec<Entry> = Vec::new();
     let mut depth = 0_usize;
     let mut in_list = false;
@@ -81,14 +81,14 @@ pub fn entries(text: &str) -> Vec<Entry> {
                 match tag {
                     Tag::Heading { .. } | Tag::MetadataBlock(_) => {}
                     Tag::HtmlBlock if own_line_mark(text, &range) => {
-                        let first = row_at(&starts, range.start);
+                        let first = lines.row_at(range.start);
                         // A mark on a line of its own belongs to the text directly above it.
                         match entries.last_mut().filter(|entry| entry.end_line as usize == first && !entry.forgotten) {
-                            Some(entry) => extend(entry, text, &starts, range),
-                            None => entries.extend(entry(text, &starts, range, false)),
+                            Some(entry) => extend(entry, &lines, range),
+                            None => entries.extend(entry(&lines, range, false)),
                         }
                     }
-                    tag => entries.extend(entry(text, &starts, range, matches!(tag, Tag::CodeBlock(_)))),
+                    tag => entries.extend(entry(&lines, range, matches!(tag, Tag::CodeBlock(_)))),
                 }
             }
             Event::End(_) => depth = depth.saturating_sub(1),
@@ -98,26 +98,17 @@ pub fn entries(text: &str) -> Vec<Entry> {
     entries
 }
 
-/// The byte at which each line begins.
-fn line_starts(text: &str) -> Vec<usize> {
-    std::iter::once(0).chain(text.match_indices('\n').map(|(offset, _)| offset + 1)).collect()
-}
-
-/// The line that a byte is in, from 0.
-fn row_at(starts: &[usize], offset: usize) -> usize {
-    starts.partition_point(|start| *start <= offset).saturating_sub(1)
-}
-
 /// The entry at `range`, unless it is empty. A block of code cannot hold a mark.
-fn entry(text: &str, starts: &[usize], range: Range<usize>, code: bool) -> Option<Entry> {
+fn entry(lines: &Lines<'_>, range: Range<usize>, code: bool) -> Option<Entry> {
+    let text = lines.text;
     let kept = text.get(range.clone())?.trim_end();
     if kept.trim().is_empty() {
         return None;
     }
     let end = range.start + kept.len();
-    let first = row_at(starts, range.start);
-    let last = row_at(starts, end.saturating_sub(1));
-    let start = starts[first];
+    let first = lines.row_at(range.start);
+    let last = lines.row_at(end.saturating_sub(1));
+    let start = lines.start(first);
     let mark = if code { None } else { mark_at_end(&text[start..end]) };
     let mark = mark.map(|mark| start + mark.start..start + mark.end);
     let own = &text[start..mark.as_ref().map_or(end, |mark| mark.start)];
@@ -132,12 +123,12 @@ fn entry(text: &str, starts: &[usize], range: Range<usize>, code: bool) -> Optio
 }
 
 /// Extends an entry whose mark is on the line after it.
-fn extend(entry: &mut Entry, text: &str, starts: &[usize], range: Range<usize>) {
-    let end = range.start + text[range.clone()].trim_end().len();
+fn extend(entry: &mut Entry, lines: &Lines<'_>, range: Range<usize>) {
+    let end = range.start + lines.text[range.clone()].trim_end().len();
     entry.mark = Some(entry.range.end..end);
     entry.forgotten = true;
     entry.range.end = end;
-    entry.end_line = number(row_at(starts, end.saturating_sub(1)));
+    entry.end_line = number(lines.row_at(end.saturating_sub(1)));
 }
 
 /// Returns `true` if a block of HTML holds only the mark.
@@ -151,15 +142,15 @@ fn mark_at_end(block: &str) -> Option<Range<usize>> {
     let kept = block.trim_end();
     let start = kept.rfind("<!--")?;
     let inner = kept[start + 4..].strip_suffix("-->")?.trim();
-    let word = inner.get(..9).filter(|word| word.eq_ignore_ascii_case("forgotten"))?;
-    let day = inner[word.len()..].trim_start_matches(':').trim();
+    let day = inner.get("forgotten".len()..).filter(|_| begins_with(inner, "forgotten"))?;
+    let day = day.trim_start_matches(':').trim();
     (day.is_empty() || dates::day(day).is_some()).then(|| kept[..start].trim_end().len()..kept.len())
 }
 
 // The time that an entry states for itself: `14:05`, `2026-11-22`, `2026-11-22 14:05`.
 
 /// A day, a time of the day, or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stamp {
     pub day: Option<Date>,
     pub time: Option<Time>,

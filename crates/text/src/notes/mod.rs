@@ -8,9 +8,9 @@ use jiff::tz::TimeZone;
 use crate::decode::decode_words;
 use crate::document::{Document, MIN_TOKENS, Options, Passage};
 use crate::languages::Category;
-use crate::lines::Lines;
+use crate::lines::{Lines, file_name};
 use crate::pack::{Piece, line_pieces};
-use crate::prose::Outline;
+use crate::prose::{Outline, Prose};
 use crate::{Kind, Language, dates, prose, read, role};
 use entries::{Stamp, stamp};
 
@@ -97,28 +97,21 @@ pub fn read_note(path: &str, bytes: &[u8], options: &NoteOptions) -> Document {
     };
     let role = role(path, Some(language.name));
     let passages = reader.passages().into_iter().map(|passage| Passage { role, ..passage }).collect();
-    Document {
-        language: Some(language.name),
-        category: Category::Prose,
-        role,
-        title: outline.title(),
-        severity: outline.severity(),
-        dated_ns: day.and_then(|day| day.moment_ns),
-        attributes: topics(&outline),
-        notes,
-        passages,
-    }
+    let dated_ns = day.and_then(|day| day.moment_ns);
+    let (title, severity) = (outline.title(), outline.severity());
+    let prose = Prose { title, severity, dated_ns, passages, ..Prose::default() };
+    Document { attributes: topics(&outline), ..prose.document(Some(language.name), Category::Prose, role, notes) }
 }
 
 /// The time at which a note was written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Day {
     date: Date,
     moment_ns: Option<i64>,
 }
 
 fn day_of(path: &str, outline: &Outline, options: &NoteOptions, notes: &mut Vec<crate::Note>) -> Option<Day> {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let zone = &options.time_zone;
     let said = outline.metadata.date(zone, notes);
     if name.eq_ignore_ascii_case(UNDATED) {
@@ -195,7 +188,7 @@ impl Reader<'_> {
     /// Divides a section at entries that begin with a time, and around forgotten entries.
     fn segments(&self, region: &prose::Region) -> Vec<Segment> {
         let row = |line: u32| line as usize - 1;
-        let inside = region.open.iter().filter_map(|index| self.outline.headings.get(*index));
+        let inside = region.open.iter().map(|index| &self.outline.headings[*index]);
         let heading_end = inside.filter(|heading| heading.first >= region.first).map(|heading| heading.last).max();
         let begin = self.entries.partition_point(|entry| row(entry.start_line) < region.first);
         let entries = self.entries[begin..].iter().take_while(|entry| row(entry.end_line) <= region.last);
@@ -236,7 +229,7 @@ impl Reader<'_> {
 
     /// The time that the open headings give.
     fn stamp_of_headings(&self, open: &[usize]) -> Stamp {
-        let headings = open.iter().filter_map(|index| self.outline.headings.get(*index));
+        let headings = open.iter().map(|index| &self.outline.headings[*index]);
         let stamps = headings.filter_map(|heading| stamp(&heading.text));
         stamps.fold(Stamp { day: None, time: None }, |above, below| Stamp {
             day: below.day.or(above.day),

@@ -144,25 +144,11 @@ pub fn marked_outline(lines: &Lines<'_>, heading: fn(&str) -> Option<(usize, &st
 }
 
 /// `== Text`, at most six deep, and a space after the marks.
-fn repeated(line: &str, mark: char) -> Option<(usize, &str)> {
+/// `== Text`, with a mark for each level.
+pub fn repeated(line: &str, mark: char) -> Option<(usize, &str)> {
     let text = line.trim_start_matches(mark);
     let level = line.len() - text.len();
     ((1..=6).contains(&level) && text.starts_with(' ')).then_some((level, text))
-}
-
-/// `== Text`.
-pub fn asciidoc(line: &str) -> Option<(usize, &str)> {
-    repeated(line, '=')
-}
-
-/// `= Text`.
-pub fn typst(line: &str) -> Option<(usize, &str)> {
-    repeated(line, '=')
-}
-
-/// `** Text`.
-pub fn org(line: &str) -> Option<(usize, &str)> {
-    repeated(line, '*')
 }
 
 /// `h2. Text`.
@@ -281,10 +267,10 @@ mod tests {
 
     #[test]
     fn reads_each_mark() {
-        assert_eq!(asciidoc("== Install"), Some((2, " Install")));
-        assert_eq!(asciidoc("===="), None);
-        assert_eq!(org("* Note"), Some((1, " Note")));
-        assert_eq!(org("*bold* word"), None);
+        assert_eq!(repeated("== Install", '='), Some((2, " Install")));
+        assert_eq!(repeated("====", '='), None);
+        assert_eq!(repeated("* Note", '*'), Some((1, " Note")));
+        assert_eq!(repeated("*bold* word", '*'), None);
         assert_eq!(textile("h3. Use"), Some((3, "Use")));
         assert_eq!(wikitext("== Use =="), Some((2, " Use ")));
         assert_eq!(wikitext("==="), None);
@@ -294,7 +280,7 @@ mod tests {
 
     #[test]
     fn fenced_blocks_hold_no_headings() {
-        let outline = marked_outline(&Lines::new("= A\n\n----\n= B\n----\n\n== C\n"), asciidoc);
+        let outline = marked_outline(&Lines::new("= A\n\n----\n= B\n----\n\n== C\n"), |line| repeated(line, '='));
         let found: Vec<_> = outline.headings.iter().map(|heading| heading.text.as_str()).collect();
         assert_eq!(found, ["A", "C"]);
     }

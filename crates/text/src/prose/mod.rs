@@ -5,7 +5,8 @@ mod properties;
 
 use jiff::tz::TimeZone;
 
-use crate::document::{HEADING_LENGTH, HEADING_SEPARATOR, Note, Passage};
+use crate::document::{Document, HEADING_LENGTH, HEADING_SEPARATOR, Note, Passage};
+use crate::languages::Category;
 use crate::lines::{Lines, non_empty};
 use crate::pack::{Piece, pack};
 use crate::{Kind, Role, dates, pack};
@@ -25,6 +26,21 @@ pub struct Prose {
 }
 
 /// Reads a document in the prose language `name`.
+impl Prose {
+    /// The document of such a text. `notes` come before its own.
+    pub fn document(
+        self,
+        language: Option<&'static str>,
+        category: Category,
+        role: Role,
+        mut notes: Vec<Note>,
+    ) -> Document {
+        let Self { title, severity, dated_ns, passages, .. } = self;
+        notes.extend(self.notes);
+        Document { language, category, role, title, severity, dated_ns, attributes: Vec::new(), notes, passages }
+    }
+}
+
 pub fn read(name: &str, lines: &Lines<'_>, max_tokens: usize, role: Role) -> Prose {
     divided(lines, &outline(name, lines), max_tokens, role)
 }
@@ -47,10 +63,9 @@ pub fn outline(name: &str, lines: &Lines<'_>) -> Outline {
     let outline = match name {
         "markdown" => return properties::of_markdown(lines, headings::markdown_outline(lines)),
         "restructuredtext" => headings::underlined_outline(lines),
-        "asciidoc" => headings::marked_outline(lines, headings::asciidoc),
-        "org" => headings::marked_outline(lines, headings::org),
+        "asciidoc" | "typst" => headings::marked_outline(lines, |line| headings::repeated(line, '=')),
+        "org" => headings::marked_outline(lines, |line| headings::repeated(line, '*')),
         "latex" => headings::marked_outline(lines, headings::latex),
-        "typst" => headings::marked_outline(lines, headings::typst),
         "textile" => headings::marked_outline(lines, headings::textile),
         "wikitext" => headings::marked_outline(lines, headings::wikitext),
         _ => Outline::default(),
@@ -109,7 +124,7 @@ fn kind(heading: bool) -> Kind {
 // From headings to passages, for every format alike.
 
 /// A heading: its lines, its level (1 is outermost) and its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Heading {
     pub first: usize,
     pub last: usize,
@@ -118,7 +133,7 @@ pub struct Heading {
 }
 
 /// The structure that a format's reader found.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Outline {
     pub headings: Vec<Heading>,
     /// The title that the metadata gives.

@@ -59,13 +59,17 @@ fn head(lines: &Lines<'_>) -> String {
 /// A key with its value.
 type Pair = (String, Vec<String>);
 
+fn pair(key: &str, value: String) -> Pair {
+    (key.to_owned(), vec![value])
+}
+
 /// The title and the date on the lines before a heading.
 fn keys(lines: &Lines<'_>, before: Option<&Heading>, read: fn(&str) -> Option<(&str, &str)>) -> Vec<Pair> {
     let end = before.map_or(HEAD, |heading| heading.first.min(HEAD)).min(lines.count());
     let rows = (0..end).filter_map(|row| read(lines.line(row)));
     let pairs = rows.filter_map(|(key, value)| match key.to_ascii_lowercase().as_str() {
-        "title" => Some(("title".to_owned(), vec![value.to_owned()])),
-        "date" | "revdate" | "docdate" => Some(("date".to_owned(), vec![day(value)?])),
+        "title" => Some(pair("title", value.to_owned())),
+        "date" | "revdate" | "docdate" => Some(pair("date", day(value)?)),
         _ => None,
     });
     pairs.filter(|(_, values)| values.iter().any(|value| !value.is_empty())).collect()
@@ -89,14 +93,13 @@ fn property(line: &str) -> Option<Pair> {
     let is_key = !key.is_empty() && key.chars().all(|one| one.is_alphanumeric() || "-_".contains(one));
     let value = value.strip_prefix(' ').or(Some(value).filter(|value| value.is_empty()))?.trim();
     let value = value.trim_start_matches("[[").trim_end_matches("]]");
-    is_key.then(|| (key.to_ascii_lowercase(), vec![value.to_owned()]))
+    is_key.then(|| pair(&key.to_ascii_lowercase(), value.to_owned()))
 }
 
 /// `\title[short]{Text}` and `\date{}`.
 fn tex(head: &str) -> Vec<Pair> {
     let title = argument(head, "\\title").map(|title| plain(&title)).filter(|title| !title.is_empty());
     let date = argument(head, "\\date").and_then(|date| day(&plain(&date)));
-    let pair = |key: &str, value: String| (key.to_owned(), vec![value]);
     title.map(|title| pair("title", title)).into_iter().chain(date.map(|date| pair("date", date))).collect()
 }
 
@@ -163,10 +166,10 @@ fn typst(head: &str) -> Vec<Pair> {
         let digits = after("datetime(")?.split_once(key)?.1.trim_start();
         digits[..digits.find(|one: char| !one.is_ascii_digit()).unwrap_or(digits.len())].parse::<i16>().ok()
     };
-    let title = after("title:").and_then(quoted).map(|title| ("title".to_owned(), vec![title]));
+    let title = after("title:").and_then(quoted).map(|title| pair("title", title));
     let date = number("year:").zip(number("month:")).zip(number("day:"));
     let date = date.map(|((year, month), day)| format!("{year:04}-{month:02}-{day:02}"));
-    let date = date.and_then(|date| Some(("date".to_owned(), vec![day(&date)?])));
+    let date = date.and_then(|date| Some(pair("date", day(&date)?)));
     title.into_iter().chain(date).collect()
 }
 
@@ -221,7 +224,7 @@ fn json(lines: &Lines<'_>) -> Option<(usize, Vec<Pair>)> {
 // The metadata block in front of a Markdown document, as far as it is read: keys with one value or a list of them.
 
 /// Keys and their values, in the order of the block. A key without a value has an empty list.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Default, Clone, PartialEq)]
 pub struct FrontMatter {
     keys: Vec<Pair>,
 }
@@ -286,13 +289,14 @@ impl FrontMatter {
     /// The latest of its dates. Unreadable ones become notes.
     pub fn date(&self, zone: &TimeZone, notes: &mut Vec<Note>) -> Option<Timestamp> {
         let mut latest = None;
-        for key in dates::KEYS {
+        for key in dates::KEYS.split(' ') {
             let Some(value) = self.value(key) else { continue };
             let bare = value.split_once(" #").map_or(value, |(value, _)| value);
             match dates::parse(bare, zone) {
                 Some(moment) => latest = latest.max(Some(moment)),
-                None => notes
-                    .push(Note::UnreadableDate { key: (*key).to_owned(), value: value.chars().take(TOLD).collect() }),
+                None => {
+                    notes.push(Note::UnreadableDate { key: key.to_owned(), value: value.chars().take(TOLD).collect() })
+                }
             }
         }
         latest

@@ -14,7 +14,7 @@ use quick_xml::events::Event;
 use super::wikitext::{Names, Readable, readable};
 use crate::document::{Document, Options};
 use crate::languages::Category;
-use crate::lines::{Lines, non_empty, one_line};
+use crate::lines::{Lines, begins_with, has_word, non_empty, one_line, shortened};
 use crate::prose::{Heading, Outline};
 use crate::{BadRecord, Role, dates, prose};
 
@@ -160,40 +160,41 @@ fn read_xml(
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
+        let no_dump = |seen: String| Err(WikiDumpError::NotADump { seen: shortened(&seen, QUOTED) });
         let event = xml.read_event_into(&mut buffer);
+        if let Ok(Event::Start(element) | Event::Empty(element)) = &event
+            && state.path.is_empty()
+        {
+            let name = element.local_name().into_inner();
+            if name != "mediawiki" {
+                return no_dump(format!("<{name}>"));
+            }
+            state.root = true;
+        }
         let reason = match event {
-            Ok(Event::Eof) if state.path.is_empty() && state.root => return Ok(state.finish()),
-            Ok(Event::Eof) if !state.root => return Err(WikiDumpError::NotADump { seen: "no element".to_owned() }),
-            Ok(Event::Eof) => format!("it ends inside <{}>", state.path.last().map_or("", String::as_str)),
+            Err(_) if !state.root => return no_dump("something other than XML".to_owned()),
+            Ok(Event::Eof) if !state.root => return no_dump("no element".to_owned()),
+            Ok(Event::Eof) => match state.path.last() {
+                None => return Ok(state.finish()),
+                Some(open) => format!("it ends inside <{open}>"),
+            },
             Ok(event) => match state.event(&event) {
                 Ok(ControlFlow::Continue(())) => continue,
                 Ok(ControlFlow::Break(())) => {
                     state.dump.stopped = true;
                     return Ok(state.finish());
                 }
-                Err(Problem::NotADump(seen)) => return Err(WikiDumpError::NotADump { seen: quoted(&seen) }),
-                Err(Problem::Broken(reason)) => reason,
+                Err(reason) => reason,
             },
-            Err(_) if !state.root => {
-                return Err(WikiDumpError::NotADump { seen: "something other than XML".to_owned() });
-            }
             Err(error) => error.to_string(),
         };
         let byte = xml.buffer_position().max(xml.error_position());
-        return Err(WikiDumpError::Broken { byte, pages: state.dump.pages, reason: quoted(&reason) });
+        return Err(WikiDumpError::Broken { byte, pages: state.dump.pages, reason: shortened(&reason, QUOTED) });
     }
 }
 
-/// The longest quotation in a message, in characters.
+/// The longest quotation in a message, in characters: a broken dump may have an element with a name of megabytes.
 const QUOTED: usize = 200;
-
-/// The beginning of a message that names elements of the dump: a broken one may have a name of megabytes.
-fn quoted(reason: &str) -> String {
-    match reason.char_indices().nth(QUOTED) {
-        Some((end, _)) => format!("{}…", &reason[..end]),
-        None => reason.to_owned(),
-    }
-}
 
 /// Rejects an element without end, so that a broken or hostile file cannot fill the memory.
 struct Bounded<R> {
@@ -225,11 +226,6 @@ impl<R: BufRead> BufRead for Bounded<R> {
         self.since = last.map_or(self.since + amount, |last| amount - last);
         self.inner.consume(amount);
     }
-}
-
-enum Problem {
-    NotADump(String),
-    Broken(String),
 }
 
 /// A page as far as it has been read.
@@ -266,8 +262,7 @@ struct State<'options, F> {
 }
 
 /// Elements whose text counts.
-const READ: &[&str] =
-    &["sitename", "dbname", "base", "namespace", "title", "ns", "id", "timestamp", "username", "ip", "model", "text"];
+const READ: &str = "sitename dbname base namespace title ns id timestamp username ip model text";
 
 impl<F: FnMut(WikiPage) -> ControlFlow<()>> State<'_, F> {
     fn finish(mut self) -> WikiDump {
@@ -277,75 +272,43 @@ impl<F: FnMut(WikiPage) -> ControlFlow<()>> State<'_, F> {
         self.dump
     }
 
-    fn event(&mut self, event: &Event<'_>) -> Result<ControlFlow<()>, Problem> {
+    fn event(&mut self, event: &Event<'_>) -> Result<ControlFlow<()>, String> {
         match event {
             Event::Start(element) => {
-                let name = element.local_name().into_inner().to_owned();
-                self.start(&name)?;
-                if self.parent() == Some("namespaces") && name == "namespace" {
-                    self.namespace_key(element);
+                let name = element.local_name().into_inner();
+                match name {
+                    "page" => self.page = Page::default(),
+                    "revision" => self.page.revision = Revision::default(),
+                    // The text of the element comes after its number.
+                    "namespace" if self.path.last().is_some_and(|around| around == "namespaces") => {
+                        let key = element.try_get_attribute("key").ok().flatten();
+                        self.page.namespace = key.and_then(|key| key.value.parse().ok()).or(self.page.namespace);
+                    }
+                    _ => {}
                 }
-                self.text = READ.contains(&name.as_str()).then(String::new);
+                self.path.push(name.to_owned());
+                self.text = has_word(READ, name).then(String::new);
             }
-            Event::Empty(element) => {
-                let name = element.local_name().into_inner().to_owned();
-                if self.path.is_empty() && name != "mediawiki" {
-                    return Err(Problem::NotADump(format!("<{name}>")));
-                }
-                self.root = true;
-                if name == "redirect" {
-                    self.page.redirect = true;
-                }
-            }
+            Event::Empty(element) => self.page.redirect |= element.local_name().into_inner() == "redirect",
             Event::Text(text) => self.push(text)?,
             Event::CData(text) => self.push(text)?,
-            Event::GeneralRef(reference) => {
-                let character = reference.resolve_char_ref().map_err(|error| Problem::Broken(error.to_string()))?;
-                match character {
-                    Some(character) => self.push(character.encode_utf8(&mut [0; 4]))?,
-                    None => match quick_xml::escape::resolve_predefined_entity(reference) {
-                        Some(text) => self.push(text)?,
-                        None => return Err(Problem::Broken(format!("`&{};` is not an entity of XML", &**reference))),
-                    },
-                }
-            }
+            Event::GeneralRef(reference) => match reference.resolve_char_ref().map_err(|error| error.to_string())? {
+                Some(character) => self.push(character.encode_utf8(&mut [0; 4]))?,
+                None => match quick_xml::escape::resolve_predefined_entity(reference) {
+                    Some(text) => self.push(text)?,
+                    None => return Err(format!("`&{};` is not an entity of XML", &**reference)),
+                },
+            },
             Event::End(_) => return Ok(self.end()),
             _ => {}
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    fn start(&mut self, name: &str) -> Result<(), Problem> {
-        if self.path.is_empty() && name != "mediawiki" {
-            return Err(Problem::NotADump(format!("<{name}>")));
-        }
-        self.root = true;
-        match name {
-            "page" => self.page = Page::default(),
-            "revision" => self.page.revision = Revision::default(),
-            _ => {}
-        }
-        self.path.push(name.to_owned());
-        Ok(())
-    }
-
-    /// The element around the one that is being read.
-    fn parent(&self) -> Option<&str> {
-        self.path.len().checked_sub(2).and_then(|index| self.path.get(index)).map(String::as_str)
-    }
-
-    /// Opens the name of a namespace by its number; the text of the element comes after it.
-    fn namespace_key(&mut self, element: &quick_xml::events::BytesStart<'_>) {
-        let key = element.try_get_attribute("key").ok().flatten();
-        if let Some(key) = key.and_then(|key| key.value.parse().ok()) {
-            self.page.namespace = Some(key);
-        }
-    }
-
-    fn push(&mut self, text: &str) -> Result<(), Problem> {
+    fn push(&mut self, text: &str) -> Result<(), String> {
         let Some(kept) = &mut self.text else { return Ok(()) };
         if kept.len() + text.len() > LARGEST {
-            return Err(Problem::Broken(format!("an element of more than {LARGEST} bytes")));
+            return Err(format!("an element of more than {LARGEST} bytes"));
         }
         kept.push_str(text);
         Ok(())
@@ -401,7 +364,7 @@ impl<F: FnMut(WikiPage) -> ControlFlow<()>> State<'_, F> {
         };
         if !self.options.namespaces.contains(&namespace) {
             self.dump.other_namespaces += 1;
-        } else if page.redirect || revision.text.get(..9).is_some_and(|head| head.eq_ignore_ascii_case("#redirect")) {
+        } else if page.redirect || begins_with(&revision.text, "#redirect") {
             self.dump.redirects += 1;
         } else if revision.model.as_deref().is_some_and(|model| model != "wikitext") {
             self.dump.other_models += 1;
@@ -481,21 +444,15 @@ impl WikiPage {
         });
         let tables = readable.tables.iter().map(|(first, last)| (first + TITLE_ROWS, last + TITLE_ROWS)).collect();
         let outline = Outline { headings: std::iter::once(title).chain(below).collect(), tables, ..Outline::default() };
-        let passages = if readable.text.is_empty() {
-            Vec::new()
-        } else {
-            prose::divide(&lines, &outline, options.limit(), Role::Main)
-        };
+        let mut prose = prose::divided(&lines, &outline, options.limit(), Role::Main);
+        if readable.text.is_empty() {
+            prose.passages.clear();
+        }
+        prose.title = Some(self.title.clone());
+        prose.dated_ns = self.timestamp.and_then(dates::nanoseconds);
         Document {
-            language: Some("markdown"),
-            category: Category::Prose,
-            role: Role::Main,
-            title: Some(self.title.clone()),
-            severity: None,
-            dated_ns: self.timestamp.and_then(dates::nanoseconds),
             attributes: readable.categories.into_iter().map(|category| (CATEGORY.to_owned(), category)).collect(),
-            notes: Vec::new(),
-            passages,
+            ..prose.document(Some("markdown"), Category::Prose, Role::Main, Vec::new())
         }
     }
 

@@ -6,7 +6,7 @@ mod wikitext;
 use crate::decode::decode_words;
 use crate::document::{Document, Options};
 use crate::languages::{Category, Language};
-use crate::lines::{Lines, has_word, non_empty, one_line};
+use crate::lines::{Lines, file_name, has_word, non_empty, one_line, unescaped};
 use crate::prose::Outline;
 use crate::{prose, read, role};
 
@@ -40,7 +40,7 @@ const INDEXES: &str = "index _index readme";
 /// ```
 #[must_use]
 pub fn read_page(path: &str, bytes: &[u8], options: &Options) -> Document {
-    let (text, mut notes) = decode_words(bytes);
+    let (text, notes) = decode_words(bytes);
     let Some(language) = Language::of_text(path, &text).filter(|language| language.category == Category::Prose) else {
         return read(path, bytes, options);
     };
@@ -54,18 +54,7 @@ pub fn read_page(path: &str, bytes: &[u8], options: &Options) -> Document {
     if is_navigation(path) {
         prose.passages.clear();
     }
-    notes.extend(prose.notes);
-    Document {
-        language: Some(language.name),
-        category: Category::Prose,
-        role,
-        title: prose.title,
-        severity: prose.severity,
-        dated_ns: prose.dated_ns,
-        attributes: Vec::new(),
-        notes,
-        passages: prose.passages,
-    }
+    prose.document(Some(language.name), Category::Prose, role, notes)
 }
 
 /// The only heading of level 1, if only metadata comes before it. Pages with several use them for sections.
@@ -87,8 +76,9 @@ fn title_of_name(path: &str) -> Option<String> {
         Some(directory) if has_word(INDEXES, &name.to_ascii_lowercase()) => directory,
         _ => name,
     };
-    let title = one_line(&unescape(name).replace('-', " "));
-    non_empty(title)
+    // File systems do not allow all characters.
+    let name = String::from_utf8(unescaped(name.as_bytes(), b'%')).unwrap_or_else(|_| name.to_owned());
+    non_empty(one_line(&name.replace('-', " ")))
 }
 
 fn stem(name: &str) -> &str {
@@ -96,28 +86,8 @@ fn stem(name: &str) -> &str {
 }
 
 fn is_navigation(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     has_word(NAVIGATION, &stem(name).to_ascii_lowercase())
-}
-
-/// Replaces `%3F` by its character. File systems do not allow all of them.
-fn unescape(name: &str) -> String {
-    let mut bytes = Vec::with_capacity(name.len());
-    let mut rest = name.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let code = match (first, tail) {
-            (b'%', [high, low, ..]) => hexadecimal(*high, *low),
-            _ => None,
-        };
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned())
-}
-
-fn hexadecimal(high: u8, low: u8) -> Option<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    Some(digit(high)? * 16 + digit(low)?)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::lines::clamp;
+
 /// Most entries of a map.
 const MAX_ENTRIES: usize = 70_000;
 
@@ -12,7 +14,7 @@ const MAX_ENTRIES: usize = 70_000;
 const MAX_UNITS: usize = 256;
 
 /// A map of codes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Map {
     /// The lengths of codes in bytes, each with its first and last code.
     spaces: Vec<(usize, u32, u32)>,
@@ -37,7 +39,7 @@ enum Within {
     NumberRanges,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 enum Token<'a> {
     /// The value of a code, its length in bytes, and its UTF-16.
     Hex(u32, usize, Vec<u16>),
@@ -92,7 +94,7 @@ impl Map {
                 (_, token) => match (&mut list, &pending[..]) {
                     // The characters of one code after another.
                     (Some(place), [Token::Hex(first, ..), Token::Hex(last, ..)]) => {
-                        let code = first.saturating_add(u32::try_from(*place).unwrap_or(u32::MAX));
+                        let code = first.saturating_add(clamp(*place));
                         *place += 1;
                         if code <= *last {
                             map.character(code, &token, &glyph);

@@ -1,5 +1,7 @@
 //! The operators of a page, one after another. Only the operands of the operator at hand are kept.
 
+use crate::lines::unescaped;
+
 /// Most operands of an operator, and most parts of an array.
 const MAX_OPERANDS: usize = 64;
 const MAX_PARTS: usize = 20_000;
@@ -49,34 +51,25 @@ impl<'a> Operators<'a> {
         self.operands.clear();
         loop {
             self.skip_space();
-            let byte = *self.bytes.get(self.at)?;
-            let operand = match byte {
+            let operand = match self.peek(0)? {
                 b'[' => self.array(),
-                b'(' => self.literal(),
-                b'<' if self.peek(1) == Some(b'<') => self.dictionary(),
-                b'<' => self.hexadecimal(),
-                b'/' => self.name(),
-                b'0'..=b'9' | b'+' | b'-' | b'.' => self.number(),
-                b'%' => {
-                    self.comment();
-                    continue;
-                }
-                b']' | b'>' | b'{' | b'}' | b')' => {
-                    self.at += 1;
-                    continue;
-                }
-                _ => {
-                    let word = self.word();
-                    match word {
+                first => match self.simple(first) {
+                    Some(operand) => operand,
+                    None => match self.word() {
                         b"true" | b"false" | b"null" => Operand::Other,
                         b"ID" => {
                             self.image();
                             self.operands.clear();
                             continue;
                         }
+                        // A bracket that closes nothing.
+                        b"" => {
+                            self.at += 1;
+                            continue;
+                        }
                         word => return Some((word, &self.operands)),
-                    }
-                }
+                    },
+                },
             };
             if self.operands.len() < MAX_OPERANDS {
                 self.operands.push(operand);
@@ -84,18 +77,27 @@ impl<'a> Operators<'a> {
         }
     }
 
+    /// An operand that begins with this byte, unless it is an array or a word.
+    fn simple(&mut self, first: u8) -> Option<Operand> {
+        Some(match first {
+            b'(' => self.literal(),
+            b'<' if self.peek(1) == Some(b'<') => self.dictionary(),
+            b'<' => self.hexadecimal(),
+            b'/' => self.name(),
+            b'0'..=b'9' | b'+' | b'-' | b'.' => self.number(),
+            _ => return None,
+        })
+    }
+
     fn peek(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.at + ahead).copied()
     }
 
+    /// Passes over white space and comments.
     fn skip_space(&mut self) {
-        while self.peek(0).is_some_and(is_space) {
-            self.at += 1;
-        }
-    }
-
-    fn comment(&mut self) {
-        while self.peek(0).is_some_and(|byte| byte != b'\n' && byte != b'\r') {
+        let mut comment = false;
+        while let Some(byte) = self.peek(0).filter(|byte| comment || is_space(*byte) || *byte == b'%') {
+            comment = !matches!(byte, b'\n' | b'\r') && (comment || byte == b'%');
             self.at += 1;
         }
     }
@@ -116,26 +118,7 @@ impl<'a> Operators<'a> {
 
     fn name(&mut self) -> Operand {
         self.at += 1;
-        let word = self.word();
-        if !word.contains(&b'#') {
-            return Operand::Name(word.to_vec());
-        }
-        let mut name = Vec::with_capacity(word.len());
-        let mut rest = word;
-        while let Some((byte, tail)) = rest.split_first() {
-            let code = tail.get(..2).filter(|_| *byte == b'#').and_then(|digits| std::str::from_utf8(digits).ok());
-            match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-                Some(code) => {
-                    name.push(code);
-                    rest = &tail[2..];
-                }
-                None => {
-                    name.push(*byte);
-                    rest = tail;
-                }
-            }
-        }
-        Operand::Name(name)
+        Operand::Name(unescaped(self.word(), b'#'))
     }
 
     /// `(text (with brackets) \( and \051)`
@@ -208,30 +191,16 @@ impl<'a> Operators<'a> {
         let mut parts = Vec::new();
         loop {
             self.skip_space();
-            let part = match self.peek(0) {
-                None => break,
-                Some(b']') => {
-                    self.at += 1;
-                    break;
-                }
-                Some(b'(') => self.literal(),
-                Some(b'<') if self.peek(1) == Some(b'<') => self.dictionary(),
-                Some(b'<') => self.hexadecimal(),
-                Some(b'%') => {
-                    self.comment();
-                    continue;
-                }
-                Some(b'0'..=b'9' | b'+' | b'-' | b'.') => self.number(),
-                Some(b'/') => self.name(),
-                Some(_) => {
-                    if self.word().is_empty() {
-                        self.at += 1;
-                    }
-                    continue;
-                }
-            };
-            if parts.len() < MAX_PARTS {
-                parts.push(part);
+            let Some(first) = self.peek(0) else { break };
+            if first == b']' {
+                self.at += 1;
+                break;
+            }
+            match self.simple(first) {
+                Some(part) if parts.len() < MAX_PARTS => parts.push(part),
+                Some(_) => {}
+                None if self.word().is_empty() => self.at += 1,
+                None => {}
             }
         }
         Operand::Array(parts)

@@ -6,6 +6,8 @@ use hayro_cmap::{BfString, CMap, CMapName, CidFamily};
 use lopdf::{Dictionary, Document, Object};
 use ttf_parser::{Face, PlatformId};
 
+use crate::lines::contains;
+
 /// The characters of the 256 codes of a font with codes of one byte.
 pub type Table = Vec<Option<String>>;
 
@@ -172,7 +174,6 @@ fn as_font<T>(encoding: Object, with: impl FnOnce(&lopdf::Encoding) -> T) -> T {
 
 /// A map that readers know by name: from the codes of Chinese, Japanese and Korean encodings to numbers of glyphs
 /// (`90ms-RKSJ-H`), or from those to characters (`Adobe-Japan1-UCS2`).
-#[derive(Debug)]
 pub struct Predefined {
     /// `None` for a map of UTF-16 that is not among those known.
     map: Option<CMap>,
@@ -186,8 +187,7 @@ impl Predefined {
         if name.starts_with(b"Identity") {
             return None;
         }
-        let has = |part: &[u8]| name.windows(part.len()).any(|window| window == part);
-        let unicode = name.starts_with(b"Uni") && (has(b"UCS2") || has(b"UTF16"));
+        let unicode = name.starts_with(b"Uni") && (contains(name, b"UCS2") || contains(name, b"UTF16"));
         let map = hayro_cmap::load_embedded(CMapName::from_bytes(name))
             .and_then(|map| CMap::parse(map, hayro_cmap::load_embedded));
         (map.is_some() || unicode).then_some(Self { map, unicode })

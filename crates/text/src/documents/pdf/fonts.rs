@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::ptr;
 use std::rc::Rc;
 
-use lopdf::{Dictionary, Document, Object};
+use lopdf::{Dictionary, Object};
 use unicode_normalization::UnicodeNormalization;
 
 use super::cmap::Map;
-use super::encodings::{Glyphs, Predefined, Table};
-use super::load::content;
-use super::{encodings, load};
+use super::encodings::{self, Glyphs, Predefined, Table};
+use super::load::File;
+use crate::lines::contains;
 
 /// Most fonts of a file.
 const MAX_FONTS: usize = 4_000;
@@ -34,7 +34,7 @@ const WIDTH: f64 = 0.5;
 
 /// The fonts of a file, read when they are first used.
 pub struct Fonts<'a> {
-    document: &'a Document,
+    file: File<'a>,
     read: RefCell<HashMap<*const Dictionary, Rc<Font>>>,
     /// Maps that are known by name, and those of collections by their orderings.
     predefined: RefCell<HashMap<Vec<u8>, Option<Rc<Predefined>>>>,
@@ -45,14 +45,14 @@ pub struct Fonts<'a> {
 }
 
 impl<'a> Fonts<'a> {
-    pub fn new(document: &'a Document) -> Self {
+    pub fn new(file: File<'a>) -> Self {
         let (read, predefined, ordered) = Default::default();
-        Self { document, read, predefined, ordered, maps: Cell::new(MAX_MAPS), widths: Cell::new(MAX_WIDTHS) }
+        Self { file, read, predefined, ordered, maps: Cell::new(MAX_MAPS), widths: Cell::new(MAX_WIDTHS) }
     }
 
     /// A font of this description, which may stand anywhere in the file.
     pub fn get(&self, font: &'a Object) -> Option<Rc<Font>> {
-        let font = load::dictionary(self.document, font)?;
+        let font = self.file.dictionary(font)?;
         let key = ptr::from_ref(font);
         if let Some(known) = self.read.borrow().get(&key) {
             return Some(known.clone());
@@ -65,34 +65,26 @@ impl<'a> Fonts<'a> {
         Some(made)
     }
 
-    fn font(&self, font: &Dictionary) -> Font {
+    fn font(&self, font: &'a Dictionary) -> Font {
         let unicode = self.to_unicode(font);
-        let wide = load::get_name(self.document, font, b"Subtype") == Some(b"Type0") || font.has(b"DescendantFonts");
+        let wide = self.file.get_name(font, b"Subtype") == Some(b"Type0") || font.has(b"DescendantFonts");
         if wide {
             return self.wide(font, unicode);
         }
-        let mut made = Font {
-            unicode,
-            codes: Codes::Bytes(self.table(font)),
-            collection: None,
-            glyphs: None,
-            widths: HashMap::new(),
-            other_width: WIDTH,
-            em: 1.0,
-        };
+        let mut made = Font::new(unicode, Codes::Bytes(self.table(font)), WIDTH);
         self.read_widths(&mut made, font);
         made
     }
 
     /// The unpacked content of a stream, as far as there is room.
-    fn unpacked(&self, stream: &lopdf::Stream) -> Vec<u8> {
-        let content = content(self.document, stream, MAX_MAP.min(self.maps.get())).unwrap_or_default();
+    fn unpacked(&self, stream: &'a lopdf::Stream) -> Vec<u8> {
+        let content = self.file.content(stream, MAX_MAP.min(self.maps.get())).unwrap_or_default();
         self.maps.set(self.maps.get().saturating_sub(content.len()));
         content
     }
 
-    fn to_unicode(&self, font: &Dictionary) -> ToUnicode {
-        match load::get(self.document, font, b"ToUnicode") {
+    fn to_unicode(&self, font: &'a Dictionary) -> ToUnicode {
+        match self.file.get(font, b"ToUnicode") {
             Some(Object::Stream(stream)) => {
                 let map = Map::read(&self.unpacked(stream), encodings::glyph);
                 let base = map.based_on().and_then(|name| self.predefined(name));
@@ -107,18 +99,18 @@ impl<'a> Fonts<'a> {
     }
 
     /// The characters of codes of one byte: those of the base encoding, and those that differ from it.
-    fn table(&self, font: &Dictionary) -> Table {
-        let described = load::get(self.document, font, b"Encoding");
+    fn table(&self, font: &'a Dictionary) -> Table {
+        let described = self.file.get(font, b"Encoding");
         let dictionary = described.and_then(|encoding| encoding.as_dict().ok());
         let base = match described {
             Some(Object::Name(name)) => encodings::standard_table(name),
             _ => dictionary
-                .and_then(|encoding| load::get_name(self.document, encoding, b"BaseEncoding"))
+                .and_then(|encoding| self.file.get_name(encoding, b"BaseEncoding"))
                 .and_then(encodings::standard_table),
         };
         let mut table = base.or_else(|| self.built_in(font)).unwrap_or_else(|| {
-            let name = load::get_name(self.document, font, b"BaseFont").unwrap_or_default();
-            let name: &[u8] = match load::get_name(self.document, font, b"Subtype") {
+            let name = self.file.get_name(font, b"BaseFont").unwrap_or_default();
+            let name: &[u8] = match self.file.get_name(font, b"Subtype") {
                 _ if name.ends_with(b"Symbol") => b"SymbolEncoding",
                 Some(b"TrueType") => b"WinAnsiEncoding",
                 _ => b"StandardEncoding",
@@ -126,10 +118,10 @@ impl<'a> Fonts<'a> {
             encodings::standard_table(name).unwrap_or_default()
         });
         table.resize(256, None);
-        let differences = dictionary.and_then(|encoding| load::get(self.document, encoding, b"Differences"));
+        let differences = dictionary.and_then(|encoding| self.file.get(encoding, b"Differences"));
         let mut code = 0_usize;
         for difference in differences.and_then(|all| all.as_array().ok()).into_iter().flatten().take(MAX_DIFFERENCES) {
-            match load::resolved(self.document, difference) {
+            match self.file.resolved(difference) {
                 Some(Object::Name(name)) => {
                     // The name of a glyph that says nothing leaves the character that others have at this place.
                     if let Some(place) = table.get_mut(code)
@@ -147,7 +139,7 @@ impl<'a> Fonts<'a> {
     }
 
     /// The encoding in the program of a font.
-    fn built_in(&self, font: &Dictionary) -> Option<Table> {
+    fn built_in(&self, font: &'a Dictionary) -> Option<Table> {
         let (kind, program) = self.program(font)?;
         match kind {
             b"FontFile" => encodings::built_into_type1(&program),
@@ -157,27 +149,27 @@ impl<'a> Fonts<'a> {
     }
 
     /// The program of a font, and the key that it has in the description.
-    fn program(&self, font: &Dictionary) -> Option<(&'static [u8], Vec<u8>)> {
-        let descriptor = load::get_dictionary(self.document, font, b"FontDescriptor")?;
+    fn program(&self, font: &'a Dictionary) -> Option<(&'static [u8], Vec<u8>)> {
+        let descriptor = self.file.get_dictionary(font, b"FontDescriptor")?;
         let kinds: [&'static [u8]; 3] = [b"FontFile", b"FontFile2", b"FontFile3"];
-        kinds.into_iter().find_map(|kind| match load::get(self.document, descriptor, kind) {
+        kinds.into_iter().find_map(|kind| match self.file.get(descriptor, kind) {
             Some(Object::Stream(program)) => Some((kind, self.unpacked(program))),
             _ => None,
         })
     }
 
-    fn read_widths(&self, made: &mut Font, font: &Dictionary) {
-        let get = |dictionary, key: &[u8]| load::get(self.document, dictionary, key);
+    fn read_widths(&self, made: &mut Font, font: &'a Dictionary) {
+        let get = |dictionary, key: &[u8]| self.file.get(dictionary, key);
         let first = get(font, b"FirstChar").and_then(|first| first.as_float().ok()).unwrap_or(0.0).max(0.0) as u32;
         let descriptor = get(font, b"FontDescriptor").and_then(|descriptor| descriptor.as_dict().ok());
         let missing = descriptor.and_then(|descriptor| get(descriptor, b"MissingWidth"));
-        if let Some(width) = missing.and_then(|width| self.number(width)).filter(|width| *width > 0.0) {
+        if let Some(width) = missing.and_then(|width| self.file.number(width)).filter(|width| *width > 0.0) {
             made.other_width = width / 1_000.0;
         }
         let Some(Object::Array(widths)) = get(font, b"Widths") else {
-            let name = load::get_name(self.document, font, b"BaseFont").unwrap_or_default();
+            let name = self.file.get_name(font, b"BaseFont").unwrap_or_default();
             match &made.codes {
-                _ if name.windows(7).any(|part| part == b"Courier") => made.other_width = 0.6,
+                _ if contains(name, b"Courier") => made.other_width = 0.6,
                 Codes::Bytes(table) => {
                     let first = |characters: &Option<String>| characters.as_ref()?.chars().next();
                     let width = |(code, characters)| Some((code, standard_width(name, first(characters)?)?));
@@ -189,24 +181,24 @@ impl<'a> Fonts<'a> {
         };
         // The widths of a font of type 3 are in a space of its own.
         let matrix = get(font, b"FontMatrix").and_then(|matrix| matrix.as_array().ok());
-        let unit = matrix.and_then(|matrix| self.number(matrix.first()?)).unwrap_or(0.001);
+        let unit = matrix.and_then(|matrix| self.file.number(matrix.first()?)).unwrap_or(0.001);
         for (code, width) in (first..256).zip(widths) {
-            if let Some(width) = self.number(width).filter(|width| *width > 0.0) {
+            if let Some(width) = self.file.number(width).filter(|width| *width > 0.0) {
                 made.widths.insert(code, width * unit);
             }
         }
-        if load::get_name(self.document, font, b"Subtype") == Some(b"Type3") && !made.widths.is_empty() {
+        if self.file.get_name(font, b"Subtype") == Some(b"Type3") && !made.widths.is_empty() {
             made.em = made.widths.values().sum::<f64>() / made.widths.len() as f64 / WIDTH;
         }
     }
 
     /// A font with codes of several bytes.
-    fn wide(&self, font: &Dictionary, unicode: ToUnicode) -> Font {
-        let codes = match load::get(self.document, font, b"Encoding") {
+    fn wide(&self, font: &'a Dictionary, unicode: ToUnicode) -> Font {
+        let codes = match self.file.get(font, b"Encoding") {
             Some(Object::Name(name)) => self.predefined(name).map_or(Codes::Numbers, Codes::Predefined),
             Some(Object::Stream(stream)) => {
                 let map = Map::read(&self.unpacked(stream), encodings::glyph);
-                let base = map.based_on().or_else(|| load::get_name(self.document, &stream.dict, b"UseCMap"));
+                let base = map.based_on().or_else(|| self.file.get_name(&stream.dict, b"UseCMap"));
                 match base.and_then(|name| self.predefined(name)) {
                     _ if map.has_spaces() => Codes::Mapped(map),
                     Some(based) => Codes::Predefined(based),
@@ -215,10 +207,9 @@ impl<'a> Fonts<'a> {
             }
             _ => Codes::Numbers,
         };
-        let mut made =
-            Font { unicode, codes, collection: None, glyphs: None, widths: HashMap::new(), other_width: 1.0, em: 1.0 };
-        let descendant = match load::get(self.document, font, b"DescendantFonts") {
-            Some(Object::Array(all)) => all.first().and_then(|first| load::dictionary(self.document, first)),
+        let mut made = Font::new(unicode, codes, 1.0);
+        let descendant = match self.file.get(font, b"DescendantFonts") {
+            Some(Object::Array(all)) => all.first().and_then(|first| self.file.dictionary(first)),
             Some(other) => other.as_dict().ok(),
             None => None,
         };
@@ -236,14 +227,13 @@ impl<'a> Fonts<'a> {
     }
 
     /// The characters of a font's glyphs: by the table of its program, or in the usual order if it is not in the file.
-    fn glyphs(&self, descendant: &Dictionary) -> Option<Rc<Glyphs>> {
+    fn glyphs(&self, descendant: &'a Dictionary) -> Option<Rc<Glyphs>> {
         const COST: usize = 0x1_0000;
         match self.program(descendant) {
             None => Some(self.ordered.get_or_init(|| Rc::new(encodings::ordered())).clone()),
             Some((b"FontFile2", program)) if self.widths.get() >= COST => {
                 self.widths.set(self.widths.get() - COST);
-                let renumbered =
-                    matches!(load::get(self.document, descendant, b"CIDToGIDMap"), Some(Object::Stream(_)));
+                let renumbered = matches!(self.file.get(descendant, b"CIDToGIDMap"), Some(Object::Stream(_)));
                 (!renumbered).then(|| Rc::new(encodings::of_truetype(&program)))
             }
             Some(_) => None,
@@ -251,26 +241,26 @@ impl<'a> Fonts<'a> {
     }
 
     fn predefined(&self, name: &[u8]) -> Option<Rc<Predefined>> {
+        self.known(name, || Predefined::named(name))
+    }
+
+    fn known(&self, name: &[u8], make: impl FnOnce() -> Option<Predefined>) -> Option<Rc<Predefined>> {
         let mut known = self.predefined.borrow_mut();
-        known.entry(name.to_vec()).or_insert_with(|| Predefined::named(name).map(Rc::new)).clone()
+        known.entry(name.to_vec()).or_insert_with(|| make().map(Rc::new)).clone()
     }
 
     /// The characters of glyphs whose numbers are those of a collection that everybody has.
-    fn collection(&self, descendant: &Dictionary) -> Option<Rc<Predefined>> {
-        let system = load::get_dictionary(self.document, descendant, b"CIDSystemInfo")?;
-        let part = |key| load::get(self.document, system, key).and_then(|part| part.as_str().ok());
+    fn collection(&self, descendant: &'a Dictionary) -> Option<Rc<Predefined>> {
+        let system = self.file.get_dictionary(descendant, b"CIDSystemInfo")?;
+        let part = |key| self.file.get(system, key).and_then(|part| part.as_str().ok());
         let (registry, ordering) = (part(b"Registry")?, part(b"Ordering")?);
-        let mut known = self.predefined.borrow_mut();
-        known
-            .entry(ordering.to_vec())
-            .or_insert_with(|| Predefined::collection(registry, ordering).map(Rc::new))
-            .clone()
+        self.known(ordering, || Predefined::collection(registry, ordering))
     }
 
     /// `[ 1 [ 500 600 ] 10 20 700 ]`: the widths from 1 on, and the width of 10 to 20.
-    fn read_wide_widths(&self, made: &mut Font, descendant: &Dictionary) {
-        let get = |key: &[u8]| load::get(self.document, descendant, key);
-        if let Some(width) = get(b"DW").and_then(|width| self.number(width)) {
+    fn read_wide_widths(&self, made: &mut Font, descendant: &'a Dictionary) {
+        let get = |key: &[u8]| self.file.get(descendant, key);
+        if let Some(width) = get(b"DW").and_then(|width| self.file.number(width)) {
             made.other_width = width / 1_000.0;
         }
         let Some(Object::Array(widths)) = get(b"W") else { return };
@@ -283,17 +273,17 @@ impl<'a> Fonts<'a> {
             left > 0
         };
         let mut rest = widths.iter();
-        while let Some(first) = rest.next().and_then(|first| self.number(first)) {
+        while let Some(first) = rest.next().and_then(|first| self.file.number(first)) {
             let first = first.max(0.0) as u32;
-            match rest.next().and_then(|next| load::resolved(self.document, next)) {
+            match rest.next().and_then(|next| self.file.resolved(next)) {
                 Some(Object::Array(each)) => {
-                    if !(first..).zip(each).all(|(code, width)| insert(code, self.number(width))) {
+                    if !(first..).zip(each).all(|(code, width)| insert(code, self.file.number(width))) {
                         break;
                     }
                 }
                 Some(last) => {
-                    let last = self.number(last).unwrap_or(0.0).max(0.0) as u32;
-                    let Some(width) = rest.next().and_then(|width| self.number(width)) else { break };
+                    let last = self.file.number(last).unwrap_or(0.0).max(0.0) as u32;
+                    let Some(width) = rest.next().and_then(|width| self.file.number(width)) else { break };
                     if !(first..=last.min(0xffff)).all(|code| insert(code, Some(width))) {
                         break;
                     }
@@ -302,11 +292,6 @@ impl<'a> Fonts<'a> {
             }
         }
         self.widths.set(left);
-    }
-
-    fn number(&self, object: &Object) -> Option<f64> {
-        let number = load::resolved(self.document, object)?.as_float().ok()?;
-        Some(f64::from(number)).filter(|number| number.is_finite())
     }
 }
 
@@ -365,6 +350,10 @@ pub struct Font {
 }
 
 impl Font {
+    fn new(unicode: ToUnicode, codes: Codes, other_width: f64) -> Self {
+        Self { unicode, codes, collection: None, glyphs: None, widths: HashMap::new(), other_width, em: 1.0 }
+    }
+
     /// Calls `each` with the characters and the width of each code in `bytes`, and whether it is a space of one byte.
     pub fn each(&self, bytes: &[u8], mut each: impl FnMut(&str, f64, bool)) {
         let mut rest = bytes;
@@ -431,8 +420,7 @@ const TIMES_ITALIC: &str = "\
 /// The width of a character in the font of this name, as a part of its size. A letter with an
 /// accent counts as the letter, and other fonts as Helvetica.
 fn standard_width(font: &[u8], character: char) -> Option<f64> {
-    let has = |part: &[u8]| font.windows(part.len()).any(|at| at == part);
-    let widths = match (has(b"Times"), has(b"Bold"), has(b"Italic")) {
+    let widths = match (contains(font, b"Times"), contains(font, b"Bold"), contains(font, b"Italic")) {
         (true, true, _) => TIMES_BOLD,
         (true, false, true) => TIMES_ITALIC,
         (true, false, false) => TIMES,

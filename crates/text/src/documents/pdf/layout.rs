@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 /// A change of coordinates: `x' = a·x + c·y + e`, `y' = b·x + d·y + f`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Matrix {
     a: f64,
     b: f64,

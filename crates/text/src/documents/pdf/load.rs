@@ -9,6 +9,7 @@ use std::cell::Cell;
 use lopdf::{Dictionary, Document, LoadOptions, Object, Stream};
 
 use crate::Skip;
+use crate::lines::{contains, unescaped};
 
 /// Most bytes that one stream of objects may unpack to.
 const MAX_OBJECT_STREAM: usize = 2 << 20;
@@ -42,7 +43,7 @@ pub fn load(bytes: &[u8]) -> Result<Document, Skip> {
     let full = LEFT.take() == 0;
     match loaded {
         _ if full => Err(Skip::TooLarge),
-        Ok(document) if !document.was_encrypted() && get(&document, &document.trailer, b"Encrypt").is_some() => {
+        Ok(document) if !document.was_encrypted() && File(&document).get(&document.trailer, b"Encrypt").is_some() => {
             Err(Skip::Encrypted)
         }
         Ok(mut document) => {
@@ -74,64 +75,75 @@ fn fill(document: &mut Document, bytes: &[u8]) {
     }
 }
 
-/// What an object stands for, if it refers to another.
-pub fn resolved<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Object> {
-    document.dereference(object).ok().map(|(_, object)| object)
-}
+/// The objects of a file, whatever refers to them.
+#[derive(Clone, Copy)]
+pub struct File<'a>(pub &'a Document);
 
-/// The value of a key, in the dictionary or elsewhere.
-pub fn get<'a>(document: &'a Document, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a Object> {
-    resolved(document, dictionary.get(key).ok()?).filter(|value| !value.is_null())
-}
-
-/// The value of a key that is a dictionary.
-pub fn get_dictionary<'a>(document: &'a Document, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a Dictionary> {
-    get(document, dictionary, key)?.as_dict().ok()
-}
-
-/// The value of a key that is a name.
-pub fn get_name<'a>(document: &'a Document, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a [u8]> {
-    get(document, dictionary, key)?.as_name().ok()
-}
-
-/// A dictionary, or that of a stream.
-pub fn dictionary<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Dictionary> {
-    match resolved(document, object)? {
-        Object::Dictionary(dictionary) => Some(dictionary),
-        Object::Stream(stream) => Some(&stream.dict),
-        _ => None,
+impl<'a> File<'a> {
+    /// What an object stands for, if it refers to another.
+    pub fn resolved(self, object: &'a Object) -> Option<&'a Object> {
+        self.0.dereference(object).ok().map(|(_, object)| object)
     }
-}
 
-/// The unpacked content of a stream, whose filters may be described elsewhere.
-///
-/// # Errors
-/// [`Skip::TooLarge`] beyond `most` bytes, [`Skip::Damaged`] if its filters are not known.
-pub fn content(document: &Document, stream: &Stream, most: usize) -> Result<Vec<u8>, Skip> {
-    let refused = |error| match error {
-        lopdf::Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. }) => Skip::TooLarge,
-        _ => Skip::Damaged,
-    };
-    let refers = |object: &Object| match object {
-        Object::Array(parts) => parts.iter().any(|part| matches!(part, Object::Reference(_))),
-        object => matches!(object, Object::Reference(_)),
-    };
-    let filters = [&b"Filter"[..], b"DecodeParms"];
-    if !filters.iter().any(|key| stream.dict.get(key).is_ok_and(refers)) {
-        return stream.get_plain_content_with_limit(most).map_err(refused);
+    /// The value of a key, in the dictionary or elsewhere.
+    pub fn get(self, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a Object> {
+        self.resolved(dictionary.get(key).ok()?).filter(|value| !value.is_null())
     }
-    let mut own = stream.clone();
-    for key in filters {
-        let value = match get(document, &stream.dict, key) {
-            Some(Object::Array(parts)) => Object::Array(
-                parts.iter().map(|part| resolved(document, part).cloned().unwrap_or(Object::Null)).collect(),
-            ),
-            Some(value) => value.clone(),
-            None => continue,
+
+    /// The value of a key that is a dictionary.
+    pub fn get_dictionary(self, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a Dictionary> {
+        self.get(dictionary, key)?.as_dict().ok()
+    }
+
+    /// The value of a key that is a name.
+    pub fn get_name(self, dictionary: &'a Dictionary, key: &[u8]) -> Option<&'a [u8]> {
+        self.get(dictionary, key)?.as_name().ok()
+    }
+
+    /// A dictionary, or that of a stream.
+    pub fn dictionary(self, object: &'a Object) -> Option<&'a Dictionary> {
+        match self.resolved(object)? {
+            Object::Dictionary(dictionary) => Some(dictionary),
+            Object::Stream(stream) => Some(&stream.dict),
+            _ => None,
+        }
+    }
+
+    pub fn number(self, object: &'a Object) -> Option<f64> {
+        let number = self.resolved(object)?.as_float().ok()?;
+        Some(f64::from(number)).filter(|number| number.is_finite())
+    }
+
+    /// The unpacked content of a stream, whose filters may be described elsewhere.
+    ///
+    /// # Errors
+    /// [`Skip::TooLarge`] beyond `most` bytes, [`Skip::Damaged`] if its filters are not known.
+    pub fn content(self, stream: &'a Stream, most: usize) -> Result<Vec<u8>, Skip> {
+        let refused = |error| match error {
+            lopdf::Error::Decompress(lopdf::DecompressError::MemoryLimitExceeded { .. }) => Skip::TooLarge,
+            _ => Skip::Damaged,
         };
-        own.dict.set(key, value);
+        let refers = |object: &Object| match object {
+            Object::Array(parts) => parts.iter().any(|part| matches!(part, Object::Reference(_))),
+            object => matches!(object, Object::Reference(_)),
+        };
+        let filters = [&b"Filter"[..], b"DecodeParms"];
+        if !filters.iter().any(|key| stream.dict.get(key).is_ok_and(refers)) {
+            return stream.get_plain_content_with_limit(most).map_err(refused);
+        }
+        let mut own = stream.clone();
+        for key in filters {
+            let value = match self.get(&stream.dict, key) {
+                Some(Object::Array(parts)) => Object::Array(
+                    parts.iter().map(|part| self.resolved(part).cloned().unwrap_or(Object::Null)).collect(),
+                ),
+                Some(value) => value.clone(),
+                None => continue,
+            };
+            own.dict.set(key, value);
+        }
+        own.get_plain_content_with_limit(most).map_err(refused)
     }
-    own.get_plain_content_with_limit(most).map_err(refused)
 }
 
 /// Keeps an object while there is room. The library takes what is returned for an object out of a stream of objects, and the
@@ -175,33 +187,15 @@ fn parts(bytes: &[u8]) -> usize {
 /// Returns `true` if the file has this name anywhere, also with characters written as numbers.
 fn names(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/').any(|(start, _)| {
-        let mut rest = &bytes[start + 1..];
-        for expected in wanted {
-            let (found, length) = match rest {
-                [b'#', high, low, ..] => {
-                    let digits = [*high, *low];
-                    let code = std::str::from_utf8(&digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok());
-                    (code.unwrap_or(0), 3)
-                }
-                [byte, ..] => (*byte, 1),
-                [] => return false,
-            };
-            if found != *expected {
-                return false;
-            }
-            rest = &rest[length..];
-        }
-        // `/EncryptMetadata` is another name.
-        rest.first().is_none_or(|next| !next.is_ascii_alphanumeric())
+        // Each character can take three bytes, and one more tells the end: `/EncryptMetadata` is another name.
+        let name = &bytes[start + 1..];
+        let name = unescaped(&name[..name.len().min(3 * wanted.len() + 1)], b'#');
+        name.strip_prefix(wanted).is_some_and(|rest| rest.first().is_none_or(|next| !next.is_ascii_alphanumeric()))
     })
 }
 
 fn count(bytes: &[u8], wanted: &[u8]) -> usize {
     bytes.windows(wanted.len()).filter(|window| *window == wanted).count()
-}
-
-fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
-    bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
 #[cfg(test)]

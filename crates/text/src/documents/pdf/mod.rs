@@ -17,10 +17,12 @@ use std::rc::Rc;
 use lopdf::{Dictionary, Document, Object, Stream};
 
 use super::Extracted;
+use crate::lines::has_end;
 use crate::{Skip, bound};
 use content::{Operand, Operators};
 use fonts::{Font, Fonts};
 use layout::{Layout, Matrix};
+use load::File;
 
 /// Most pages that are read.
 const MAX_PAGES: usize = 20_000;
@@ -43,17 +45,18 @@ const MAX_FORMS: usize = 20_000;
 
 pub fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
     let document = load::load(bytes)?;
-    let fonts = Fonts::new(&document);
+    let file = File(&document);
+    let fonts = Fonts::new(file);
     let mut extracted = Extracted::default();
     if let Some(title) = title(&document) {
         extracted.entitle(&title);
     }
     let mut left = (bytes.len().saturating_mul(PACKED) + LEAST_CONTENTS).min(MAX_CONTENTS);
-    let pages = pages(&document);
+    let pages = pages(file);
     let mut has_text = false;
     for (index, page) in pages.iter().enumerate() {
         let mut shown = Shown {
-            document: &document,
+            file,
             fonts: &fonts,
             page: page.resources,
             layout: Layout::default(),
@@ -94,21 +97,20 @@ struct Page<'a> {
 }
 
 /// The pages in their order; if the file does not list them, all objects that say they are pages.
-fn pages(document: &Document) -> Vec<Page<'_>> {
+fn pages(file: File<'_>) -> Vec<Page<'_>> {
     let mut pages = Vec::new();
     let mut seen = HashSet::new();
-    let root = document.catalog().ok().and_then(|catalog| load::get(document, catalog, b"Pages"));
-    let mut rest: Vec<_> =
-        root.and_then(|root| load::dictionary(document, root)).map(|root| (root, None)).into_iter().collect();
+    let root = file.0.catalog().ok().and_then(|catalog| file.get(catalog, b"Pages"));
+    let mut rest: Vec<_> = root.and_then(|root| file.dictionary(root)).map(|root| (root, None)).into_iter().collect();
     while let Some((node, inherited)) = rest.pop() {
         if pages.len() >= MAX_PAGES || !seen.insert(ptr::from_ref(node)) {
             continue;
         }
-        let own = load::get_dictionary(document, node, b"Resources");
+        let own = file.get_dictionary(node, b"Resources");
         let resources = own.or(inherited);
-        match load::get(document, node, b"Kids") {
+        match file.get(node, b"Kids") {
             Some(Object::Array(kids)) => {
-                let kids = kids.iter().rev().filter_map(|kid| load::dictionary(document, kid));
+                let kids = kids.iter().rev().filter_map(|kid| file.dictionary(kid));
                 rest.extend(kids.map(|kid| (kid, resources)));
             }
             _ if node.has_type(b"Pages") => {}
@@ -116,9 +118,9 @@ fn pages(document: &Document) -> Vec<Page<'_>> {
         }
     }
     if pages.is_empty() {
-        let all = document.objects.values().filter_map(|object| object.as_dict().ok());
+        let all = file.0.objects.values().filter_map(|object| object.as_dict().ok());
         pages.extend(all.filter(|object| object.has_type(b"Page")).take(MAX_PAGES).map(|dictionary| {
-            let resources = load::get_dictionary(document, dictionary, b"Resources");
+            let resources = file.get_dictionary(dictionary, b"Resources");
             Page { dictionary, resources }
         }));
     }
@@ -132,13 +134,13 @@ fn title(document: &Document) -> Option<String> {
     let title = title.strip_prefix("Microsoft Word - ").unwrap_or(&title).trim();
     const ENDS: &str = ".doc .docx .dvi .tex .indd .qxd .pdf .ps .ppt .pptx .rtf .odt .md";
     let lower = title.to_lowercase();
-    let made_up = lower.starts_with("untitled") || ENDS.split(' ').any(|end| lower.ends_with(end));
+    let made_up = lower.starts_with("untitled") || has_end(&lower, ENDS);
     (!title.is_empty() && !made_up).then(|| title.to_owned())
 }
 
 /// One page being shown.
 struct Shown<'a, 'b> {
-    document: &'a Document,
+    file: File<'a>,
     fonts: &'a Fonts<'a>,
     /// The resources of the page, for forms without their own.
     page: Option<&'a Dictionary>,
@@ -200,19 +202,19 @@ const SAVED: usize = 256;
 impl<'a> Shown<'a, '_> {
     fn page(&mut self, page: &'a Dictionary) {
         let mut content = Vec::new();
-        let parts = match load::get(self.document, page, b"Contents") {
+        let parts = match self.file.get(page, b"Contents") {
             Some(Object::Array(parts)) => parts.iter().collect(),
             part => Vec::from_iter(part),
         };
         for part in parts {
-            if let Some(Object::Stream(stream)) = load::resolved(self.document, part) {
+            if let Some(Object::Stream(stream)) = self.file.resolved(part) {
                 // An operator can begin in one part and end in the next.
                 content.extend(self.content(stream));
                 content.push(b'\n');
             }
         }
         self.show(&content, self.page, State::default(), 0);
-        if let Some(Object::Array(annotations)) = load::get(self.document, page, b"Annots") {
+        if let Some(Object::Array(annotations)) = self.file.get(page, b"Annots") {
             for annotation in annotations {
                 self.annotation(annotation);
             }
@@ -220,8 +222,8 @@ impl<'a> Shown<'a, '_> {
     }
 
     /// The unpacked operators of a stream. They count against what the file may have.
-    fn content(&mut self, stream: &Stream) -> Vec<u8> {
-        match load::content(self.document, stream, MAX_CONTENT.min(*self.left)) {
+    fn content(&mut self, stream: &'a Stream) -> Vec<u8> {
+        match self.file.content(stream, MAX_CONTENT.min(*self.left)) {
             Ok(content) => {
                 *self.left -= content.len();
                 content
@@ -248,19 +250,18 @@ impl<'a> Shown<'a, '_> {
                 return;
             }
             let number = |index: usize| operands.get(index).and_then(Operand::number).unwrap_or(0.0);
+            let name = || operands.first().and_then(Operand::name);
             match operator {
                 b"q" if saved.len() < SAVED => saved.push(state.clone()),
                 b"Q" => state = saved.pop().unwrap_or(state),
                 b"cm" => state.matrix = matrix(operands).times(state.matrix),
                 b"BT" => (text, line) = (Matrix::IDENTITY, Matrix::IDENTITY),
                 b"Tf" => {
-                    state.font = operands.first().and_then(Operand::name).and_then(|name| self.font(resources, name));
+                    state.font = name().and_then(|name| self.font(resources, name));
                     state.size = number(1);
                 }
                 b"gs" => {
-                    if let Some((font, size)) =
-                        operands.first().and_then(Operand::name).and_then(|name| self.set_font(resources, name))
-                    {
+                    if let Some((font, size)) = name().and_then(|name| self.set_font(resources, name)) {
                         state.font = Some(font);
                         state.size = size;
                     }
@@ -288,19 +289,17 @@ impl<'a> Shown<'a, '_> {
                     line = matrix(operands);
                     text = line;
                 }
-                b"T*" | b"'" | b"\"" => {
+                b"Tj" | b"T*" | b"'" | b"\"" => {
                     if operator == b"\"" {
                         state.word_space = number(0);
                         state.character_space = number(1);
                     }
-                    line = Matrix::translation(0.0, -state.leading).times(line);
-                    text = line;
-                    if let Some(Operand::Text(bytes)) = operands.last() {
-                        self.text(&state, &mut text, bytes);
+                    if operator != b"Tj" {
+                        line = Matrix::translation(0.0, -state.leading).times(line);
+                        text = line;
                     }
-                }
-                b"Tj" => {
-                    if let Some(Operand::Text(bytes)) = operands.first() {
+                    // What a damaged page has behind the text is no part of it.
+                    if let Some(Operand::Text(bytes)) = operands.iter().rfind(|one| matches!(one, Operand::Text(_))) {
                         self.text(&state, &mut text, bytes);
                     }
                 }
@@ -317,9 +316,8 @@ impl<'a> Shown<'a, '_> {
                     }
                 }
                 b"Do" if depth < FORM_DEPTH => {
-                    let name = operands.first().and_then(Operand::name);
-                    if let Some(name) = name.map(<[u8]>::to_vec) {
-                        self.form(resources, &name, &state, depth);
+                    if let Some(name) = name() {
+                        self.form(resources, name, &state, depth);
                     }
                 }
                 _ => {}
@@ -377,7 +375,7 @@ impl<'a> Shown<'a, '_> {
             Operand::ActualText(text) => return decoded(text),
             Operand::Name(name) => {
                 let properties = self.resource(resources, b"Properties", name)?.as_dict().ok()?;
-                load::get(self.document, properties, b"ActualText")?
+                self.file.get(properties, b"ActualText")?
             }
             _ => return None,
         };
@@ -387,10 +385,9 @@ impl<'a> Shown<'a, '_> {
     /// The font and its size that a set of parameters gives.
     fn set_font(&self, resources: Option<&'a Dictionary>, name: &[u8]) -> Option<(Rc<Font>, f64)> {
         let parameters = self.resource(resources, b"ExtGState", name)?.as_dict().ok()?;
-        let Some(Object::Array(parts)) = load::get(self.document, parameters, b"Font") else { return None };
+        let Some(Object::Array(parts)) = self.file.get(parameters, b"Font") else { return None };
         let [font, size] = parts.as_slice() else { return None };
-        let size = load::resolved(self.document, size)?.as_float().ok()?;
-        Some((self.fonts.get(font)?, f64::from(size)))
+        Some((self.fonts.get(font)?, self.file.number(size)?))
     }
 
     fn font(&self, resources: Option<&'a Dictionary>, name: &[u8]) -> Option<Rc<Font>> {
@@ -400,14 +397,14 @@ impl<'a> Shown<'a, '_> {
     /// A resource of the form at hand, or else of its page.
     fn resource(&self, resources: Option<&'a Dictionary>, kind: &[u8], name: &[u8]) -> Option<&'a Object> {
         [resources, self.page].into_iter().flatten().find_map(|resources| {
-            let all = load::get_dictionary(self.document, resources, kind)?;
-            load::get(self.document, all, name)
+            let all = self.file.get_dictionary(resources, kind)?;
+            self.file.get(all, name)
         })
     }
 
     fn form(&mut self, resources: Option<&'a Dictionary>, name: &[u8], state: &State, depth: usize) {
         if let Some(Object::Stream(form)) = self.resource(resources, b"XObject", name)
-            && load::get_name(self.document, &form.dict, b"Subtype") == Some(b"Form")
+            && self.file.get_name(&form.dict, b"Subtype") == Some(b"Form")
         {
             self.show_form(form, resources, state.clone(), depth);
         }
@@ -419,7 +416,7 @@ impl<'a> Shown<'a, '_> {
         }
         self.forms -= 1;
         let content = self.content(form);
-        let own = load::get_dictionary(self.document, &form.dict, b"Resources");
+        let own = self.file.get_dictionary(&form.dict, b"Resources");
         state.matrix = Matrix::of(&self.numbers(&form.dict, b"Matrix")).times(state.matrix);
         self.show(&content, own.or(resources), state, depth + 1);
     }
@@ -427,21 +424,21 @@ impl<'a> Shown<'a, '_> {
     /// What an annotation shows, such as the text in the field of a form.
     fn annotation(&mut self, annotation: &'a Object) {
         const HIDDEN: i64 = 2 | 32;
-        let Some(annotation) = load::dictionary(self.document, annotation) else { return };
-        let flags = load::get(self.document, annotation, b"F").and_then(|flags| flags.as_i64().ok()).unwrap_or(0);
-        let popup = load::get_name(self.document, annotation, b"Subtype") == Some(b"Popup");
+        let Some(annotation) = self.file.dictionary(annotation) else { return };
+        let flags = self.file.get(annotation, b"F").and_then(|flags| flags.as_i64().ok()).unwrap_or(0);
+        let popup = self.file.get_name(annotation, b"Subtype") == Some(b"Popup");
         if flags & HIDDEN != 0 || popup {
             return;
         }
         let place = self.numbers(annotation, b"Rect");
-        let looks = load::get_dictionary(self.document, annotation, b"AP");
-        let normal = looks.and_then(|looks| load::get(self.document, looks, b"N"));
+        let looks = self.file.get_dictionary(annotation, b"AP");
+        let normal = looks.and_then(|looks| self.file.get(looks, b"N"));
         let form = match normal {
             Some(Object::Stream(form)) => form,
             // One look for each state.
             Some(Object::Dictionary(states)) => {
-                let state = load::get_name(self.document, annotation, b"AS");
-                let Some(Object::Stream(form)) = state.and_then(|state| load::get(self.document, states, state)) else {
+                let state = self.file.get_name(annotation, b"AS");
+                let Some(Object::Stream(form)) = state.and_then(|state| self.file.get(states, state)) else {
                     return;
                 };
                 form
@@ -477,21 +474,20 @@ impl<'a> Shown<'a, '_> {
 
     /// The text in a field of a form, or of a note on the page, that nothing shows yet.
     fn value(&self, annotation: &'a Dictionary) -> Option<String> {
-        let kind = load::get_name(self.document, annotation, b"Subtype")?;
+        let kind = self.file.get_name(annotation, b"Subtype")?;
         let key: &[u8] = match kind {
             b"Widget" => b"V",
             b"FreeText" => b"Contents",
             _ => return None,
         };
-        let own = load::get(self.document, annotation, key);
-        let parent = || load::get(self.document, load::get_dictionary(self.document, annotation, b"Parent")?, key);
+        let own = self.file.get(annotation, key);
+        let parent = || self.file.get(self.file.get_dictionary(annotation, b"Parent")?, key);
         own.or_else(parent).and_then(|value| lopdf::decode_text_string(value).ok())
     }
 
     fn numbers(&self, dictionary: &'a Dictionary, key: &[u8]) -> Vec<f64> {
-        let Some(Object::Array(parts)) = load::get(self.document, dictionary, key) else { return Vec::new() };
-        let parts = parts.iter().filter_map(|part| load::resolved(self.document, part)?.as_float().ok());
-        parts.map(f64::from).collect()
+        let Some(Object::Array(parts)) = self.file.get(dictionary, key) else { return Vec::new() };
+        parts.iter().filter_map(|part| self.file.number(part)).collect()
     }
 }
 

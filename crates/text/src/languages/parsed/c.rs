@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::Naming;
-use crate::languages::Language;
+use crate::languages::{Language, code};
+use crate::lines::{blank, contains};
 
 const C_DEFINITIONS: &str = r"
 ; What the grammar's own tags leave out.
@@ -31,7 +32,7 @@ const C_REFERENCES: &str = r"
 
 /// C.
 #[rustfmt::skip]
-pub const C: Language = Language::code("c", "C", &["c", "h"]).related_to(&["cpp"]).parsed(grammar!(
+pub const C: Language = code("c", "C", "c h").related_to("cpp").parsed(grammar!(
         "c",
         tree_sitter_c::LANGUAGE,
         [tree_sitter_c::TAGS_QUERY, C_DEFINITIONS],
@@ -41,17 +42,11 @@ pub const C: Language = Language::code("c", "C", &["c", "h"]).related_to(&["cpp"
     ));
 
 /// C++.
-pub const CPP: Language = Language::code(
-    "cpp",
-    "C++",
-    &[
-        "cpp", "cc", "cxx", "c++", "hpp", "hh", "hxx", "h++", "ipp", "inl", "tpp", "cu", "cuh", "tcc", "txx", "ixx",
-        "cppm", "ino", "hip",
-    ],
-)
-.aliases(&["cplusplus", "cuda"])
-.related_to(&["c"])
-.parsed(grammar!(
+#[rustfmt::skip]
+pub const CPP: Language = code("cpp", "C++", "cpp cc cxx c++ hpp hh hxx h++ ipp inl tpp cu cuh tcc txx ixx cppm ino hip")
+    .aliases("cplusplus cuda")
+    .related_to("c")
+    .parsed(grammar!(
         "cpp",
         tree_sitter_cpp::LANGUAGE,
         [tree_sitter_cpp::TAGS_QUERY, C_DEFINITIONS, r"
@@ -111,9 +106,7 @@ pub fn without_class_macros(text: &str) -> Option<String> {
     }
     let mut blanked = bytes.to_vec();
     for place in places {
-        for byte in blanked[place].iter_mut().filter(|byte| **byte != b'\n') {
-            *byte = b' ';
-        }
+        blank(&mut blanked[place]);
     }
     // Whole names and argument lists are replaced, so the rest is as it was.
     String::from_utf8(blanked).ok()
@@ -336,10 +329,6 @@ fn defined(text: &str, scoped: bool) -> Option<String> {
     String::from_utf8(out?).ok()
 }
 
-fn blank(bytes: &mut [u8]) {
-    bytes.iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
-}
-
 /// A call of a macro at the start of a line, which a body or another line follows.
 struct Call {
     start: usize,
@@ -371,9 +360,7 @@ impl Call {
         let arguments = self.arguments(bytes);
         let Some(first) = arguments.first().filter(|range| is_identifier(&bytes[(*range).clone()])) else { return };
         let macro_name = &bytes[self.start..self.open];
-        let of_fixture = [&b"TEST"[..], b"METHOD", b"BENCHMARK"]
-            .iter()
-            .any(|word| macro_name.windows(word.len()).any(|window| window == *word));
+        let of_fixture = [&b"TEST"[..], b"METHOD", b"BENCHMARK"].iter().any(|word| contains(macro_name, word));
         let second = arguments
             .get(1)
             .filter(|range| of_fixture && arguments.len() == 2 && is_identifier(&bytes[(*range).clone()]));

@@ -1,13 +1,13 @@
 //! Other compiled languages: C#, Go, Haskell, Rust, Swift, Zig.
 
 use super::{Ends, Naming};
-use crate::languages::Language;
+use crate::languages::{Language, code};
 
 /// C#.
 #[rustfmt::skip]
-pub const CSHARP: Language = Language::code("csharp", "C#", &["cs", "csx", "cake"])
-    .interpreters(&["dotnet-script"])
-    .aliases(&["dotnet"])
+pub const CSHARP: Language = code("csharp", "C#", "cs csx cake")
+    .interpreters("dotnet-script")
+    .aliases("dotnet")
     .parsed(grammar!(
         "csharp",
         tree_sitter_c_sharp::LANGUAGE,
@@ -64,7 +64,7 @@ pub const CSHARP: Language = Language::code("csharp", "C#", &["cs", "csx", "cake
 /// Go.
 #[rustfmt::skip]
 pub const GO: Language =
-    Language::code("go", "Go", &["go"]).interpreters(&["gorun"]).aliases(&["golang"]).parsed(grammar!(
+    code("go", "Go", "go").interpreters("gorun").aliases("golang").parsed(grammar!(
         "go",
         tree_sitter_go::LANGUAGE,
         [tree_sitter_go::TAGS_QUERY, r"
@@ -109,8 +109,8 @@ fn go_title<'text>(rows: &[&'text str]) -> Option<&'text str> {
 
 /// Haskell, whose grammar has no tags of its own.
 #[rustfmt::skip]
-pub const HASKELL: Language = Language::code("haskell", "Haskell", &["hs", "lhs", "hsc", "c2hs", "cpphs"])
-    .interpreters(&["runhaskell", "stack", "runghc"])
+pub const HASKELL: Language = code("haskell", "Haskell", "hs lhs hsc c2hs cpphs")
+    .interpreters("runhaskell stack runghc")
     .parsed(grammar!(
         "haskell",
         tree_sitter_haskell::LANGUAGE,
@@ -166,7 +166,7 @@ fn title<'text>(rows: &[&'text str]) -> Option<&'text str> {
 
 /// Rust.
 #[rustfmt::skip]
-pub const RUST: Language = Language::code("rust", "Rust", &["rs"]).interpreters(&["rust-script"]).parsed(grammar!(
+pub const RUST: Language = code("rust", "Rust", "rs").interpreters("rust-script").parsed(grammar!(
         "rust",
         tree_sitter_rust::LANGUAGE,
         [tree_sitter_rust::TAGS_QUERY, r"
@@ -214,7 +214,7 @@ fn rust_title<'text>(rows: &[&'text str]) -> Option<&'text str> {
 
 /// Swift. The tags of its grammar take the whole class for each of its methods, so they are not used.
 #[rustfmt::skip]
-pub const SWIFT: Language = Language::code("swift", "Swift", &["swift", "swiftinterface"]).interpreters(&["swift"])
+pub const SWIFT: Language = code("swift", "Swift", "swift swiftinterface").interpreters("swift")
     .parsed(grammar!(
         "swift",
         tree_sitter_swift::LANGUAGE,
@@ -262,7 +262,7 @@ pub const SWIFT: Language = Language::code("swift", "Swift", &["swift", "swiftin
 
 /// Zig, whose grammar has no tags of its own.
 #[rustfmt::skip]
-pub const ZIG: Language = Language::code("zig", "Zig", &["zig", "zon"]).parsed(grammar!(
+pub const ZIG: Language = code("zig", "Zig", "zig zon").parsed(grammar!(
         "zig",
         tree_sitter_zig::LANGUAGE,
         [r#"

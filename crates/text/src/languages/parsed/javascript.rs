@@ -1,6 +1,6 @@
 //! JavaScript, JSX, TypeScript, TSX, and components of Vue and Svelte.
 
-use crate::languages::{Language, Parsing};
+use crate::languages::{Language, Parsing, code};
 
 const JAVASCRIPT_GRAMMAR: Parsing = grammar!(
     "javascript",
@@ -59,17 +59,15 @@ const ELEMENTS: &str = r#"
 "#;
 
 /// JavaScript and JSX.
-pub const JAVASCRIPT: Language = Language::code("javascript", "JavaScript", &["js", "mjs", "cjs", "es6", "jsm"])
-    .files(&["jakefile"])
-    .interpreters(&["node", "nodejs", "bun", "qjs"])
-    .aliases(&["node", "nodejs", "ecmascript"])
-    .related_to(&["typescript"])
+pub const JAVASCRIPT: Language = code("javascript", "JavaScript", "js mjs cjs es6 jsm")
+    .files("jakefile")
+    .interpreters("node nodejs bun qjs")
+    .aliases("node nodejs ecmascript")
+    .related_to("typescript")
     .parsed(JAVASCRIPT_GRAMMAR);
 
-pub const JSX: Language = Language::code("jsx", "JSX", &["jsx"])
-    .aliases(&["javascriptreact"])
-    .dialect_of("javascript")
-    .parsed(JAVASCRIPT_GRAMMAR);
+pub const JSX: Language =
+    code("jsx", "JSX", "jsx").aliases("javascriptreact").dialect_of("javascript").parsed(JAVASCRIPT_GRAMMAR);
 
 const TYPESCRIPT_DEFINITIONS: &str = r"
 ; What neither the grammar's own tags nor those of JavaScript have.
@@ -96,9 +94,9 @@ const TYPESCRIPT_REFERENCES: &str = r"
 
 /// TypeScript and TSX.
 #[rustfmt::skip]
-pub const TYPESCRIPT: Language = Language::code("typescript", "TypeScript", &["ts", "mts", "cts"])
-    .interpreters(&["deno", "ts-node", "tsx"])
-    .related_to(&["javascript"])
+pub const TYPESCRIPT: Language = code("typescript", "TypeScript", "ts mts cts")
+    .interpreters("deno ts-node tsx")
+    .related_to("javascript")
     .parsed(grammar!(
         "typescript",
         tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
@@ -113,7 +111,7 @@ pub const TYPESCRIPT: Language = Language::code("typescript", "TypeScript", &["t
 
 #[rustfmt::skip]
 pub const TSX: Language =
-    Language::code("tsx", "TSX", &["tsx"]).aliases(&["typescriptreact"]).dialect_of("typescript").parsed(grammar!(
+    code("tsx", "TSX", "tsx").aliases("typescriptreact").dialect_of("typescript").parsed(grammar!(
         "typescript",
         tree_sitter_typescript::LANGUAGE_TSX,
         [
@@ -134,12 +132,10 @@ const COMPONENTS_GRAMMAR: Parsing = grammar!(
 );
 
 /// Components of Vue and Svelte: files with a template, whose scripts are read as TypeScript.
-pub const VUE: Language =
-    Language::code("vue", "Vue", &["vue"]).related_to(&["typescript", "javascript"]).parsed(COMPONENTS_GRAMMAR);
+pub const VUE: Language = code("vue", "Vue", "vue").related_to("typescript javascript").parsed(COMPONENTS_GRAMMAR);
 
-pub const SVELTE: Language = Language::code("svelte", "Svelte", &["svelte"])
-    .related_to(&["typescript", "javascript"])
-    .parsed(COMPONENTS_GRAMMAR);
+pub const SVELTE: Language =
+    code("svelte", "Svelte", "svelte").related_to("typescript javascript").parsed(COMPONENTS_GRAMMAR);
 
 /// The text with everything but its scripts blanked out, so that all places stay the same.
 fn scripts(text: &str) -> Option<String> {

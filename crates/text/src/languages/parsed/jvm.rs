@@ -1,11 +1,11 @@
 //! The languages of the Java virtual machine: Java, Kotlin, Scala.
 
-use crate::languages::Language;
+use crate::languages::{Language, code};
 
 /// Java.
 #[rustfmt::skip]
 pub const JAVA: Language =
-    Language::code("java", "Java", &["java", "jsh"]).interpreters(&["java", "jbang"]).parsed(grammar!(
+    code("java", "Java", "java jsh").interpreters("java jbang").parsed(grammar!(
         "java",
         tree_sitter_java::LANGUAGE,
         [tree_sitter_java::TAGS_QUERY, r"
@@ -38,9 +38,9 @@ pub const JAVA: Language =
 
 /// Kotlin, whose grammar has no tags of its own.
 #[rustfmt::skip]
-pub const KOTLIN: Language = Language::code("kotlin", "Kotlin", &["kt", "kts"])
-    .interpreters(&["kotlin", "kotlinc"])
-    .related_to(&["java"])
+pub const KOTLIN: Language = code("kotlin", "Kotlin", "kt kts")
+    .interpreters("kotlin kotlinc")
+    .related_to("java")
     .parsed(grammar!(
         "kotlin",
         tree_sitter_kotlin_ng::LANGUAGE,
@@ -134,9 +134,9 @@ fn ends_of_members(line: &str) -> Vec<usize> {
 
 /// Scala 2 and 3.
 #[rustfmt::skip]
-pub const SCALA: Language = Language::code("scala", "Scala", &["scala", "sc", "sbt", "mill"])
-    .interpreters(&["scala", "scala-cli"])
-    .related_to(&["java"])
+pub const SCALA: Language = code("scala", "Scala", "scala sc sbt mill")
+    .interpreters("scala scala-cli")
+    .related_to("java")
     .parsed(grammar!(
         "scala",
         tree_sitter_scala::LANGUAGE,

@@ -112,7 +112,7 @@ impl Naming {
 }
 
 /// The character that ends a signature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Ends {
     /// An opening brace.
     Brace,

@@ -1,14 +1,14 @@
 //! Python, and the commands of IPython.
 
 use super::{Ends, Naming};
-use crate::languages::Language;
+use crate::languages::{Language, code};
 
 /// Python.
 #[rustfmt::skip]
-pub const PYTHON: Language = Language::code("python", "Python", &["py", "pyi", "pyw", "wsgi", "gyp", "gypi"])
-    .files(&["sconstruct", "sconscript", "wscript"])
-    .interpreters(&["python", "pypy", "uv", "ipython"])
-    .aliases(&["python3"])
+pub const PYTHON: Language = code("python", "Python", "py pyi pyw wsgi gyp gypi")
+    .files("sconstruct sconscript wscript")
+    .interpreters("python pypy uv ipython")
+    .aliases("python3")
     .parsed(grammar!(
         "python",
         tree_sitter_python::LANGUAGE,

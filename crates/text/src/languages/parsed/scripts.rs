@@ -1,11 +1,11 @@
 //! Scripting languages: Elixir, Lua, PHP, Ruby, the shells.
 
 use super::{Ends, Naming};
-use crate::languages::Language;
+use crate::languages::{Language, code};
 
 /// Elixir, in which definitions are calls of macros.
 #[rustfmt::skip]
-pub const ELIXIR: Language = Language::code("elixir", "Elixir", &["ex", "exs"]).interpreters(&["elixir"])
+pub const ELIXIR: Language = code("elixir", "Elixir", "ex exs").interpreters("elixir")
     .parsed(grammar!(
         "elixir",
         tree_sitter_elixir::LANGUAGE,
@@ -70,9 +70,9 @@ pub const ELIXIR: Language = Language::code("elixir", "Elixir", &["ex", "exs"]).
 
 /// Lua.
 #[rustfmt::skip]
-pub const LUA: Language = Language::code("lua", "Lua", &["lua", "luau", "rockspec"])
-    .files(&[".luacheckrc"])
-    .interpreters(&["lua", "luajit"])
+pub const LUA: Language = code("lua", "Lua", "lua luau rockspec")
+    .files(".luacheckrc")
+    .interpreters("lua luajit")
     .parsed(grammar!(
         "lua",
         tree_sitter_lua::LANGUAGE,
@@ -107,8 +107,8 @@ pub const LUA: Language = Language::code("lua", "Lua", &["lua", "luau", "rockspe
 /// PHP.
 #[rustfmt::skip]
 pub const PHP: Language =
-    Language::code("php", "PHP", &["php", "phtml", "php3", "php4", "php5", "php7", "php8", "pht"])
-        .interpreters(&["php", "php-cgi"])
+    code("php", "PHP", "php phtml php3 php4 php5 php7 php8 pht")
+        .interpreters("php php-cgi")
         .parsed(grammar!(
         "php",
         tree_sitter_php::LANGUAGE_PHP,
@@ -151,13 +151,12 @@ pub const PHP: Language =
 /// Ruby.
 #[rustfmt::skip]
 pub const RUBY: Language =
-    Language::code("ruby", "Ruby", &["rb", "rake", "gemspec", "ru", "rbw", "podspec", "jbuilder", "rabl", "thor"])
-        .files(&[
-            "gemfile", "rakefile", "podfile", "vagrantfile", "brewfile", "fastfile", "guardfile", "appraisals",
-            "capfile", "berksfile", "dangerfile", "steepfile", "thorfile", "puppetfile", "deliverfile", "appfile",
-            "matchfile", ".irbrc", ".pryrc",
-        ])
-        .interpreters(&["ruby", "jruby", "rake", "macruby", "rbx"])
+    code("ruby", "Ruby", "rb rake gemspec ru rbw podspec jbuilder rabl thor")
+        .files("\
+            gemfile rakefile podfile vagrantfile brewfile fastfile guardfile appraisals \
+            capfile berksfile dangerfile steepfile thorfile puppetfile deliverfile appfile \
+            matchfile .irbrc .pryrc")
+        .interpreters("ruby jruby rake macruby rbx")
         .parsed(grammar!(
         "ruby",
         tree_sitter_ruby::LANGUAGE,
@@ -207,13 +206,12 @@ pub const RUBY: Language =
     ));
 
 /// The shell languages, whose grammar has no tags of its own.
-pub const SHELL: Language = Language::code("shell", "Shell", &["sh", "bash", "zsh", "ksh", "bats", "ebuild", "ash", "dash", "eclass"])
-        .files(&[
-            ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", "pkgbuild", ".bash_login", ".bash_logout",
-            ".bash_aliases", ".zprofile", ".zlogin", ".zlogout", ".kshrc", "gradlew", "mvnw",
-        ])
-        .interpreters(&["sh", "bash", "zsh", "ksh", "dash", "ash", "bats", "mksh", "rbash", "busybox"])
-        .aliases(&["shellscript"])
+pub const SHELL: Language = code("shell", "Shell", "sh bash zsh ksh bats ebuild ash dash eclass")
+        .files("\
+            .bashrc .bash_profile .profile .zshrc .zshenv pkgbuild .bash_login .bash_logout \
+            .bash_aliases .zprofile .zlogin .zlogout .kshrc gradlew mvnw")
+        .interpreters("sh bash zsh ksh dash ash bats mksh rbash busybox")
+        .aliases("shellscript")
     .parsed(grammar!(
         "shell",
         tree_sitter_bash::LANGUAGE,

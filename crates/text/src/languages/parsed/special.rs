@@ -2,11 +2,11 @@
 //! interfaces over the web (GraphQL).
 
 use super::Naming;
-use crate::languages::Language;
+use crate::languages::{Language, code};
 
 /// Dart.
 #[rustfmt::skip]
-pub const DART: Language = Language::code("dart", "Dart", &["dart"]).interpreters(&["dart"]).parsed(grammar!(
+pub const DART: Language = code("dart", "Dart", "dart").interpreters("dart").parsed(grammar!(
         "dart",
         tree_sitter_dart::LANGUAGE,
         [r"
@@ -64,9 +64,9 @@ pub const DART: Language = Language::code("dart", "Dart", &["dart"]).interpreter
 
 /// PowerShell.
 #[rustfmt::skip]
-pub const POWERSHELL: Language = Language::code("powershell", "PowerShell", &["ps1", "psm1", "psd1"])
-    .interpreters(&["pwsh", "powershell"])
-    .aliases(&["ps"])
+pub const POWERSHELL: Language = code("powershell", "PowerShell", "ps1 psm1 psd1")
+    .interpreters("pwsh powershell")
+    .aliases("ps")
     .parsed(grammar!(
         "powershell",
         tree_sitter_powershell::LANGUAGE,
@@ -93,9 +93,9 @@ pub const POWERSHELL: Language = Language::code("powershell", "PowerShell", &["p
 
 /// R, whose classes are calls.
 #[rustfmt::skip]
-pub const R: Language = Language::code("r", "R", &["r"])
-    .files(&[".rprofile"])
-    .interpreters(&["rscript", "r"])
+pub const R: Language = code("r", "R", "r")
+    .files(".rprofile")
+    .interpreters("rscript r")
     .parsed(grammar!(
         "r",
         tree_sitter_r::LANGUAGE,
@@ -140,7 +140,7 @@ pub const R: Language = Language::code("r", "R", &["r"])
 
 /// Solidity.
 #[rustfmt::skip]
-pub const SOLIDITY: Language = Language::code("solidity", "Solidity", &["sol"]).parsed(grammar!(
+pub const SOLIDITY: Language = code("solidity", "Solidity", "sol").parsed(grammar!(
         "solidity",
         tree_sitter_solidity::LANGUAGE,
         [r#"
@@ -179,7 +179,7 @@ pub const SOLIDITY: Language = Language::code("solidity", "Solidity", &["sol"]).
 
 /// GraphQL.
 #[rustfmt::skip]
-pub const GRAPHQL: Language = Language::code("graphql", "GraphQL", &["graphql", "gql", "graphqls"]).parsed(grammar!(
+pub const GRAPHQL: Language = code("graphql", "GraphQL", "graphql gql graphqls").parsed(grammar!(
         "graphql",
         tree_sitter_graphql::LANGUAGE,
         [r"

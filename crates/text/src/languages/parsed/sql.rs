@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use crate::languages::Language;
+use crate::languages::{Language, code};
+use crate::lines::{blank, has_word};
 
 /// SQL. The grammar knows PostgreSQL best; what it does not know of other dialects is divided by lines.
 #[rustfmt::skip]
 pub const SQL: Language =
-    Language::code("sql", "SQL", &["sql", "ddl", "psql", "pgsql", "mysql", "plsql", "pls", "hql"])
-        .aliases(&["postgresql", "mysql", "sqlite"])
+    code("sql", "SQL", "sql ddl psql pgsql mysql plsql pls hql")
+        .aliases("postgresql mysql sqlite")
         .parsed(grammar!(
         "sql",
         tree_sitter_sequel::LANGUAGE,
@@ -95,10 +96,6 @@ fn lines(text: &str) -> Vec<Range<usize>> {
     text.split_inclusive('\n').map(line).collect()
 }
 
-fn blank(bytes: &mut [u8]) {
-    bytes.iter_mut().filter(|byte| !matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
-}
-
 /// A line that tells a program where statements end.
 fn is_separator(upper: &str) -> bool {
     matches!(upper, "GO" | "/" | "//" | ";;") || upper.starts_with("DELIMITER ")
@@ -114,7 +111,7 @@ fn end(text: &str, lines: &[Range<usize>], first: usize, is_separator: impl Fn(&
         }
         let ends = upper.strip_prefix("END").is_some_and(|rest| {
             let word = rest.trim_start().split([' ', ';']).next().unwrap_or_default();
-            let of_block = ["IF", "LOOP", "CASE", "WHILE", "REPEAT", "FOR", "TRY", "CATCH"].contains(&word);
+            let of_block = has_word("IF LOOP CASE WHILE REPEAT FOR TRY CATCH", word);
             let is_word = rest.starts_with(|one: char| one.is_alphanumeric() || one == '_');
             rest.is_empty() || (rest.ends_with([';', '/', '$']) && !is_word && !of_block)
         });
@@ -233,7 +230,7 @@ impl Routine {
 
 /// HCL, the language of Terraform.
 #[rustfmt::skip]
-pub const HCL: Language = Language::code("hcl", "HCL", &["hcl", "tf", "tfvars"]).aliases(&["terraform"])
+pub const HCL: Language = code("hcl", "HCL", "hcl tf tfvars").aliases("terraform")
     .parsed(grammar!(
         "hcl",
         tree_sitter_hcl::LANGUAGE,
@@ -269,7 +266,7 @@ pub const HCL: Language = Language::code("hcl", "HCL", &["hcl", "tf", "tfvars"])
 /// Protocol Buffers.
 #[rustfmt::skip]
 pub const PROTOBUF: Language =
-    Language::code("protobuf", "Protocol Buffers", &["proto"]).aliases(&["protocolbuffer"]).parsed(grammar!(
+    code("protobuf", "Protocol Buffers", "proto").aliases("protocolbuffer").parsed(grammar!(
         "protobuf",
         tree_sitter_proto::LANGUAGE,
         [r"

@@ -31,7 +31,7 @@ struct Writer<'page> {
 }
 
 /// A part of a template or link between two bars: its bytes, and the first token that is not before it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Part {
     start: usize,
     end: usize,
@@ -54,7 +54,7 @@ impl Writer<'_> {
                     self.verbatim(&self.source[body], block, language, entities);
                 }
                 Kind::OpenTemplate(Some(close)) | Kind::OpenLink(Some(close)) => {
-                    at = self.tokens.get(close).map_or(end, |close| close.range.end);
+                    at = self.tokens[close].range.end;
                     next = close + 1;
                     if depth < DEPTH && matches!(token.kind, Kind::OpenTemplate(_)) {
                         self.template(index, close, depth);
@@ -97,9 +97,7 @@ impl Writer<'_> {
 
     /// The parts of a template or link, at most `most` of them; the last one holds all that is left.
     fn parts(&self, open: usize, close: usize, most: usize) -> Vec<Part> {
-        let (Some(first), Some(last)) = (self.tokens.get(open), self.tokens.get(close)) else {
-            return Vec::new();
-        };
+        let (first, last) = (&self.tokens[open], &self.tokens[close]);
         let end = last.range.start;
         let mut parts = Vec::new();
         let mut part = Part { start: first.range.end, end, token: open + 1 };
@@ -114,7 +112,7 @@ impl Writer<'_> {
             }
             match token.map(|token| (&token.kind, token.range.end)) {
                 Some((Kind::OpenTemplate(Some(inner)) | Kind::OpenLink(Some(inner)), _)) => {
-                    at = self.tokens.get(*inner).map_or(end, |token| token.range.end);
+                    at = self.tokens[*inner].range.end;
                     index = inner + 1;
                 }
                 Some((_, after)) => {
@@ -129,9 +127,7 @@ impl Writer<'_> {
     }
 
     fn template(&mut self, open: usize, close: usize, depth: usize) {
-        let (Some(first), Some(last)) = (self.tokens.get(open), self.tokens.get(close)) else {
-            return;
-        };
+        let (first, last) = (&self.tokens[open], &self.tokens[close]);
         // Three braces are a parameter of the page, which only another page would fill in.
         let parameter = first.range.len() == 3 && last.range.len() == 3;
         let head = &self.source[first.range.end..last.range.start];
@@ -225,9 +221,7 @@ impl Writer<'_> {
 
     /// Returns `true` if a link has a line of its own.
     fn is_alone(&self, open: usize, close: usize) -> bool {
-        let (Some(first), Some(last)) = (self.tokens.get(open), self.tokens.get(close)) else {
-            return false;
-        };
+        let (first, last) = (&self.tokens[open], &self.tokens[close]);
         let before = self.source[..first.range.start].chars().next_back();
         let after = self.source[last.range.end..].chars().next();
         before.is_none_or(|before| before == '\n') && after.is_none_or(|after| after == '\n')
@@ -246,7 +240,7 @@ fn is_language(prefix: &str) -> bool {
 // Templates that hold text of the page. All others are dropped, since their text is elsewhere.
 
 /// The text that replaces a template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Shape {
     /// The parameter of this number, from 1.
     One(usize),

@@ -12,7 +12,7 @@ mod tokens;
 use crate::prose::Heading;
 
 /// The readable text of a page.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Readable {
     /// The text, with `\n` line ends and no blank lines at its ends.
     pub text: String,
@@ -25,7 +25,7 @@ pub struct Readable {
 }
 
 /// The names of namespaces, in lower case, whose links are not text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct Names {
     pub files: Vec<String>,
     pub categories: Vec<String>,
@@ -33,8 +33,8 @@ pub struct Names {
 
 impl Default for Names {
     fn default() -> Self {
-        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        Self { files: owned(&["file", "image", "media"]), categories: owned(&["category"]) }
+        let files = ["file", "image", "media"].map(str::to_owned);
+        Self { files: files.into(), categories: vec!["category".to_owned()] }
     }
 }
 

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use quick_xml::escape::resolve_html5_entity;
 
-use crate::lines::has_word;
+use crate::lines::{begins_with, has_word};
 
 /// A mark: anything that is not text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct Token {
     /// Its position, in bytes.
     pub range: Range<usize>,
@@ -16,7 +16,7 @@ pub struct Token {
 }
 
 /// The kind of a mark.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub enum Kind {
     /// It is replaced by this text.
     Replaced(&'static str),
@@ -35,18 +35,7 @@ const TAG_LENGTH: usize = 1_000;
 
 /// Takes a page apart.
 pub fn tokens(source: &str) -> Vec<Token> {
-    let mut scanner = Scanner {
-        source,
-        bytes: source.as_bytes(),
-        at: 0,
-        tokens: Vec::new(),
-        open: Vec::new(),
-        open_templates: 0,
-        open_links: 0,
-        headings: 0,
-        link_end: None,
-        closings: HashMap::new(),
-    };
+    let mut scanner = Scanner { source, bytes: source.as_bytes(), ..Scanner::default() };
     scanner.scan();
     scanner.tokens
 }
@@ -59,6 +48,7 @@ struct Open {
     headings: usize,
 }
 
+#[derive(Default)]
 struct Scanner<'page> {
     source: &'page str,
     bytes: &'page [u8],
@@ -250,7 +240,7 @@ impl Scanner<'_> {
             // Both are searched at once, so that the same text is not searched for every tag in it.
             while let Some(next) = inside.find(['<', '\n']) {
                 let after = &inside[next + 1..];
-                let again = after.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+                let again = begins_with(after, name)
                     && !after[name.len()..].starts_with(|next: char| next.is_ascii_alphanumeric())
                     && !is_empty_tag(after);
                 if inside.as_bytes()[next] == b'<' && again
@@ -299,7 +289,7 @@ impl Scanner<'_> {
             while let Some(found) = source[from..].find("</") {
                 let place = from + found;
                 let after = &source[place + 2..];
-                let named = after.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+                let named = begins_with(after, name);
                 if named && after[name.len()..].trim_start().starts_with('>') {
                     return Some(place);
                 }
@@ -352,7 +342,7 @@ fn language(attributes: &str) -> Option<Range<usize>> {
 // Tags of HTML and of a wiki's extensions, with their treatment.
 
 /// The treatment of a tag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Tag {
     /// It is dropped with its content.
     Dropped,
@@ -382,32 +372,17 @@ const BLOCKS: &str = "\
 
 /// The treatment of the tag `name`, in lower case; `None` for a word in angle brackets that wikis do not know.
 fn tag(name: &str, closing: bool) -> Option<(&'static str, Tag)> {
-    let find = |names: &'static str| names.split(' ').find(|known| *known == name);
-    if let Some(name) = find(DROPPED) {
-        return Some((name, Tag::Dropped));
-    }
-    if let Some(name) = find("nowiki math chem ce") {
-        return Some((name, Tag::Literal));
-    }
-    if let Some(name) = find("syntaxhighlight source") {
-        return Some((name, Tag::Code));
-    }
-    if let Some(name) = find("pre") {
-        return Some((name, Tag::Preformatted));
-    }
-    if let Some(name) = find(INLINE) {
-        return Some((name, Tag::Replaced("")));
-    }
-    if let Some(name) = find(BLOCKS) {
-        return Some((name, Tag::Replaced("\n")));
-    }
-    match (name, closing) {
-        ("li", false) => Some(("li", Tag::Replaced("\n* "))),
-        ("li", true) => Some(("li", Tag::Replaced("\n"))),
-        ("br", _) => Some(("br", Tag::Replaced(" "))),
-        ("td" | "th", _) => Some(("td", Tag::Replaced(" "))),
-        _ => None,
-    }
+    let kinds = [
+        (DROPPED, Tag::Dropped),
+        ("nowiki math chem ce", Tag::Literal),
+        ("syntaxhighlight source", Tag::Code),
+        ("pre", Tag::Preformatted),
+        (INLINE, Tag::Replaced("")),
+        (BLOCKS, Tag::Replaced("\n")),
+        ("br td th", Tag::Replaced(" ")),
+        ("li", Tag::Replaced(if closing { "\n" } else { "\n* " })),
+    ];
+    kinds.into_iter().find_map(|(names, tag)| Some((names.split(' ').find(|known| *known == name)?, tag)))
 }
 
 /// Words between underscores that are switches of the wiki rather than names.
