@@ -22,7 +22,7 @@ static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
 pub fn check(data: &[u8]) {
     let index = &LIBRARY.index;
     let input = ImportInput { name: "graph.jsonl".into(), bytes: data.to_vec() };
-    let import = EvidenceImport::read(&[input], Some("fuzz"));
+    let import = EvidenceImport::from_inputs(&[input], Some("fuzz"));
     assert!(import.bad.iter().all(|bad| bad.reason.len() < 4000), "{:?}", import.bad);
     let strict = index.evidence().import(&EvidenceImport { dry_run: true, ..import.clone() }, &());
     let lenient = EvidenceImport { skip_bad: true, ..import.clone() };

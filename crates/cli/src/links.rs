@@ -25,9 +25,9 @@ pub struct Links {
 
 impl Links {
     /// The links to the files of an index, unless the user wants none.
-    pub fn of(index: &Index) -> Option<Links> {
+    pub fn from_index(index: &Index) -> Option<Links> {
         let format = index.config().output.hyperlink_format.clone()?;
-        Some(Links { format, directory: WorkingDirectory::of(index), addresses: Vec::new() })
+        Some(Links { format, directory: WorkingDirectory::from_index(index), addresses: Vec::new() })
     }
 
     /// The text as a link to a line and column of a file, whose path is as printed; without one if there is no such file here.

@@ -166,7 +166,7 @@ impl Sheet {
     /// Makes the places of an index links, if the user wants that and a terminal with styles shows them.
     pub fn linked(self, index: &Index) -> Self {
         let is_shown = io::stdout().is_terminal() && styles(self.color) != ColorChoice::Never;
-        Sheet { links: if is_shown { Links::of(index) } else { None }, ..self }
+        Sheet { links: if is_shown { Links::from_index(index) } else { None }, ..self }
     }
 
     /// Lines stay as they are, however long: for text that belongs to a file.

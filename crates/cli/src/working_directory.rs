@@ -24,7 +24,7 @@ enum Position {
 
 impl WorkingDirectory {
     /// The process's working directory in relation to an index.
-    pub fn of(index: &Index) -> WorkingDirectory {
+    pub fn from_index(index: &Index) -> WorkingDirectory {
         let root = index.root();
         let position = match current() {
             Some(current) if !index.is_of_one_tree() => {

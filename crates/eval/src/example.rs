@@ -98,7 +98,7 @@ fn the_gallery_has_every_plot_as_it_is_drawn_now() {
         ("differences", plot::differences(&report, Metric::RelativeF1).expect("two methods")),
         ("budget", plot::budget(collection, Metric::Recall, false)),
         ("curves", plot::curves(collection, &collection.samples[0])),
-        ("kept", plot::kept(collection, method)),
+        ("kept", plot::kept_share(collection, method)),
         ("reliability", plot::reliability(method)),
         ("roc", plot::roc(method)),
     ];

@@ -77,7 +77,7 @@ pub fn background(
 ) -> PyResult<Background> {
     let kind = match (sample, similarity, bm25) {
         (Some(sample), None, None) => {
-            let scores = Scores::read("sample", sample)?;
+            let scores = Scores::from_object("sample", sample)?;
             let numbers = scores.numbers();
             let background = py.detach(|| sample_background(numbers.iter().collect::<Vec<_>>()));
             Kind::Scores(background.ok_or_else(|| {
@@ -86,7 +86,7 @@ pub fn background(
         }
         (None, None, None) | (Some(_), ..) => {
             let message = "sample: must be the scores of random results, or similarity= and bm25= of them instead";
-            return Err(error::said(py, "sample", "", "scores, or similarity= and bm25=", message));
+            return Err(error::argument_error(py, "sample", "", "scores, or similarity= and bm25=", message));
         }
         (None, ..) => Kind::Legs(Arc::new(legs(py, similarity, bm25)?)),
     };

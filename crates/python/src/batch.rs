@@ -47,9 +47,9 @@ pub fn cut_many<'py>(
 ) -> PyResult<Cuts> {
     let has_legs = similarity.is_some() || bm25.is_some();
     check_kinds(py, scores.is_some(), has_legs, distance)?;
-    let plan = Plan::read(py, method, want, (distance, sort, fusion_weight, gate), parameters)?;
+    let plan = Plan::parse(py, method, want, (distance, sort, fusion_weight, gate), parameters)?;
     if let Some(scores) = scores {
-        let batch = Batch::read("scores", scores)?;
+        let batch = Batch::from_object("scores", scores)?;
         let lists = batch.numbers();
         let backgrounds = backgrounds(background, lists.len())?;
         return decided(py, lists.len(), |at| {

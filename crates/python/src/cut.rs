@@ -24,7 +24,7 @@ pub struct Plan {
 
 impl Plan {
     /// Reads the arguments that both have.
-    pub fn read(
+    pub fn parse(
         py: Python<'_>,
         method: &str,
         want: Option<&str>,
@@ -47,7 +47,7 @@ impl Plan {
 
 /// Refuses lists that do not belong together.
 pub fn check_kinds(py: Python<'_>, has_scores: bool, has_legs: bool, distance: bool) -> PyResult<()> {
-    let refused = |name, value, allowed, message| Err(error::said(py, name, value, allowed, message));
+    let refused = |name, value, allowed, message| Err(error::argument_error(py, name, value, allowed, message));
     match (has_scores, has_legs) {
         (false, false) => {
             let message = "scores: missing: must be given, or similarity= and bm25= in their place";
@@ -102,12 +102,12 @@ pub fn cut<'py>(
 ) -> PyResult<Cut> {
     let has_legs = similarity.is_some() || bm25.is_some();
     check_kinds(py, scores.is_some(), has_legs, distance)?;
-    let plan = Plan::read(py, method, want, (distance, sort, fusion_weight, gate), parameters)?;
+    let plan = Plan::parse(py, method, want, (distance, sort, fusion_weight, gate), parameters)?;
     let background = Given::read(background)?;
 
     let is_plain = groups.is_none() && coverage.is_none() && texts.is_none();
     if let Some(scores) = scores.filter(|_| is_plain) {
-        let scores = Scores::read("scores", scores)?;
+        let scores = Scores::from_object("scores", scores)?;
         let numbers = scores.numbers();
         same_length(py, "tokens", tokens.as_ref().map(Vec::len), numbers.len())?;
         let decided = py.detach(|| {
@@ -137,7 +137,7 @@ pub fn cut<'py>(
         let counted = || texts.as_ref().map(|texts| tamis_text::estimate_tokens(&texts[at]));
         entry.tokens = tokens.as_ref().map(|tokens| tokens[at]).or_else(counted);
     }
-    let groups = groups.map(|groups| Groups::read(groups, entries.len())).transpose()?;
+    let groups = groups.map(|groups| Groups::parse(groups, entries.len())).transpose()?;
     let decided = py.detach(|| {
         let sample = background.sample();
         let cutter = ListCutter { reference: background.reference(&sample), ..plan.cutter() };
@@ -154,7 +154,7 @@ pub fn cut<'py>(
 
 /// The entries of a list of scores, which must be finite here.
 fn scored(name: &str, scores: &Bound<'_, PyAny>) -> PyResult<Vec<ListEntry>> {
-    let scores_read = Scores::read(name, scores)?;
+    let scores_read = Scores::from_object(name, scores)?;
     let numbers = scores_read.numbers();
     if let Some(at) = numbers.iter().position(|score| !score.is_finite()) {
         let value = numbers.at(at).to_string();
@@ -180,7 +180,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn read(groups: &Bound<'_, PyAny>, entries: usize) -> PyResult<Groups> {
+    fn parse(groups: &Bound<'_, PyAny>, entries: usize) -> PyResult<Groups> {
         let py = groups.py();
         let given = groups.try_iter()?.collect::<PyResult<Vec<_>>>()?;
         same_length(py, "groups", Some(given.len()), entries)?;

@@ -16,11 +16,11 @@ pub fn exception(py: Python<'_>, class: &str, message: &str) -> PyErr {
 
 /// A parameter that is not allowed: its name, the value received, and what is allowed.
 pub fn parameter(py: Python<'_>, name: &str, value: &str, allowed: &str) -> PyErr {
-    said(py, name, value, allowed, &format!("{name} = {value}: must be {allowed}"))
+    argument_error(py, name, value, allowed, &format!("{name} = {value}: must be {allowed}"))
 }
 
 /// [`parameter`] in words of its own.
-pub fn said(py: Python<'_>, name: &str, value: &str, allowed: &str, message: &str) -> PyErr {
+pub fn argument_error(py: Python<'_>, name: &str, value: &str, allowed: &str, message: &str) -> PyErr {
     made(py, "ParameterError", message, Some([name, value, allowed])).unwrap_or_else(|error| error)
 }
 
@@ -37,15 +37,19 @@ fn made(py: Python<'_>, class: &str, message: &str, parameter: Option<[&str; 3]>
 pub fn of_rule(py: Python<'_>, error: &RuleError) -> PyErr {
     let message = error.to_string();
     match error {
-        RuleError::UnknownMethod { name, allowed, .. } => said(py, "method", name, &allowed.join(", "), &message),
-        RuleError::UnknownParameter { name, allowed, .. } => said(py, name, "", &allowed.join(", "), &message),
-        RuleError::NotAssigned { part, .. } => said(py, "method", part, "PARAM=VALUE", &message),
-        RuleError::Repeated { parameter, .. } => said(py, parameter, "", "given once", &message),
+        RuleError::UnknownMethod { name, allowed, .. } => {
+            argument_error(py, "method", name, &allowed.join(", "), &message)
+        }
+        RuleError::UnknownParameter { name, allowed, .. } => {
+            argument_error(py, name, "", &allowed.join(", "), &message)
+        }
+        RuleError::NotAssigned { part, .. } => argument_error(py, "method", part, "PARAM=VALUE", &message),
+        RuleError::Repeated { parameter, .. } => argument_error(py, parameter, "", "given once", &message),
         RuleError::OutOfRange { parameter, value, range, .. } => {
-            said(py, parameter, value, &range.to_string(), &message)
+            argument_error(py, parameter, value, &range.to_string(), &message)
         }
         RuleError::OutOfOrder { low, low_value, high_value, .. } => {
-            said(py, low, &low_value.to_string(), &format!("at most {high_value}"), &message)
+            argument_error(py, low, &low_value.to_string(), &format!("at most {high_value}"), &message)
         }
         _ => exception(py, "ParameterError", &message),
     }
@@ -55,14 +59,16 @@ pub fn of_rule(py: Python<'_>, error: &RuleError) -> PyErr {
 pub fn of_aim(py: Python<'_>, error: &AimError) -> PyErr {
     match error {
         AimError::NotAllowed(error) => of_rule(py, error),
-        AimError::NoSuchAim { aim, able, .. } => said(py, aim, "", &format!("used with {able}"), &error.to_string()),
+        AimError::NoSuchAim { aim, able, .. } => {
+            argument_error(py, aim, "", &format!("used with {able}"), &error.to_string())
+        }
     }
 }
 
 /// A list that cannot be cut. `place` is what comes before its name, such as `list 3: `.
 pub fn of_list(py: Python<'_>, error: &ListError, place: &str) -> PyErr {
     let refused = |name: &str, value: &str, allowed: &str, message: String| {
-        said(py, name, value, allowed, &format!("{place}{message}"))
+        argument_error(py, name, value, allowed, &format!("{place}{message}"))
     };
     match error {
         ListError::Unsorted { position, value, previous, orientation } => {
@@ -93,7 +99,7 @@ pub fn of_list(py: Python<'_>, error: &ListError, place: &str) -> PyErr {
 pub fn of_index(py: Python<'_>, error: &Error) -> PyErr {
     let message = error.to_string();
     let class = match error {
-        Error::Argument { name, value, allowed } => return said(py, name, value, allowed, &message),
+        Error::Argument { name, value, allowed } => return argument_error(py, name, value, allowed, &message),
         Error::Aim(error) => return of_aim(py, error),
         Error::Cancelled => "Cancelled",
         Error::Config(_) => "ConfigError",
@@ -117,7 +123,7 @@ pub fn of_evaluation(py: Python<'_>, error: &EvaluationError) -> PyErr {
     match error {
         EvaluationError::Index(error) => of_index(py, error),
         EvaluationError::Interrupted => exception(py, "Cancelled", &error.to_string()),
-        EvaluationError::Cut { specification, .. } => said(py, "cuts", specification, "", &error.to_string()),
+        EvaluationError::Cut { specification, .. } => argument_error(py, "cuts", specification, "", &error.to_string()),
         error => exception(py, "ParameterError", &error.to_string()),
     }
 }

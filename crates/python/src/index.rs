@@ -147,6 +147,6 @@ fn read<T: DeserializeOwned>(py: Python<'_>, request: &str) -> PyResult<T> {
     let read = serde_json::from_str(request).and_then(serde_json::from_value::<T>);
     read.map_err(|error| {
         let message = error.to_string();
-        error::said(py, message.split(':').next().unwrap_or_default(), "", "", &message)
+        error::argument_error(py, message.split(':').next().unwrap_or_default(), "", "", &message)
     })
 }

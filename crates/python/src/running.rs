@@ -31,7 +31,7 @@ impl Follower {
 
 impl Observer for Follower {
     fn stage(&self, stage: Stage, total: u64) {
-        let (name, of) = named(stage);
+        let (name, of) = stage_name(stage);
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = (name.to_owned(), of, total);
         self.done.store(0, SeqCst);
     }
@@ -46,7 +46,7 @@ impl Observer for Follower {
 }
 
 /// The name of a stage, and what it is about.
-fn named(stage: Stage) -> (&'static str, Option<String>) {
+fn stage_name(stage: Stage) -> (&'static str, Option<String>) {
     match stage {
         Stage::Walk => ("walk", None),
         Stage::Read => ("read", None),

@@ -42,7 +42,7 @@ impl Numbers<'_> {
 
 impl<'py> Scores<'py> {
     /// Reads a list of numbers. `name` is the argument, for errors.
-    pub fn read(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Scores<'py>> {
+    pub fn from_object(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Scores<'py>> {
         if let Ok(list) = object.cast::<PyList>() {
             return numbers(name, list.len(), list.iter()).map(Scores::Read);
         }
@@ -78,7 +78,13 @@ impl<'py> Scores<'py> {
             let message = format!(
                 "{name}: {dimensions} dimensions: must be a list of numbers; use tamis.cut_many for many lists"
             );
-            return Err(error::said(array.py(), name, &format!("{dimensions} dimensions"), "one dimension", &message));
+            return Err(error::argument_error(
+                array.py(),
+                name,
+                &format!("{dimensions} dimensions"),
+                "one dimension",
+                &message,
+            ));
         }
         Ok(Scores::Read(
             as_doubles(name, array)?.extract::<PyReadonlyArray1<'py, f64>>()?.as_array().iter().copied().collect(),
@@ -104,7 +110,7 @@ pub enum Batch<'py> {
 
 impl<'py> Batch<'py> {
     /// Reads many lists: an array of two dimensions, or anything that gives lists in order.
-    pub fn read(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Batch<'py>> {
+    pub fn from_object(name: &str, object: &Bound<'py, PyAny>) -> PyResult<Batch<'py>> {
         let is_listed = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
         if let Some(array) = array(object)?.filter(|_| !is_listed)
             && let Some(batch) = Batch::of_array(name, &array)?
@@ -116,9 +122,9 @@ impl<'py> Batch<'py> {
             let list = list?;
             if list.extract::<f64>().is_ok() {
                 let message = format!("{name}: a list of numbers: must be a list of lists; use tamis.cut for one list");
-                return Err(error::said(list.py(), name, "a list of numbers", "a list of lists", &message));
+                return Err(error::argument_error(list.py(), name, "a list of numbers", "a list of lists", &message));
             }
-            Scores::read(&format!("{name}[{at}]"), &list)
+            Scores::from_object(&format!("{name}[{at}]"), &list)
         });
         lists.collect::<PyResult<_>>().map(Batch::Lists)
     }
@@ -180,7 +186,7 @@ pub fn optional(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<Option<f6
             })
             .collect();
     }
-    let scores = Scores::read(name, object)?;
+    let scores = Scores::from_object(name, object)?;
     scores.numbers().iter().enumerate().map(|(position, number)| checked(position, number)).collect()
 }
 

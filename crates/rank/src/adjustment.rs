@@ -55,7 +55,7 @@ impl Default for Adjustment {
 
 impl Adjustment {
     /// The product of a language factor and an age factor.
-    pub fn of(language: f64, recency: f64) -> Self {
+    pub fn new(language: f64, recency: f64) -> Self {
         Adjustment { factor: language * recency }
     }
 
@@ -199,17 +199,17 @@ mod tests {
     #[test]
     fn distances_by_hand() {
         // 0.4 · 0.85 · 1.5 = 0.51.
-        let adjustment = Adjustment::of(0.85, 1.5);
+        let adjustment = Adjustment::new(0.85, 1.5);
         assert!((1.0 - adjustment.similarity(0.6) - 0.51).abs() < 1e-12);
         assert!((adjustment.bm25(10.0) - 10.0 * (2.0 - 1.275)).abs() < 1e-12);
         assert_eq!(Adjustment::default().similarity(0.6), 0.6);
-        assert_eq!(Adjustment::of(1.0, 2.5).bm25(4.0), 0.0);
+        assert_eq!(Adjustment::new(1.0, 2.5).bm25(4.0), 0.0);
     }
 
     proptest! {
         #[test]
         fn an_adjustment_keeps_the_order_of_equally_adjusted(a in -1.0..1.0f64, b in -1.0..1.0f64, age in 0.0..4000.0f64) {
-            let adjustment = Adjustment::of(0.85, 2.0 - Recency::default().multiplier(age, false));
+            let adjustment = Adjustment::new(0.85, 2.0 - Recency::default().multiplier(age, false));
             prop_assert_eq!(a.total_cmp(&b), adjustment.similarity(a).total_cmp(&adjustment.similarity(b)));
             prop_assert!(adjustment.bm25(a.abs()) >= 0.0);
         }

@@ -57,7 +57,7 @@ pub enum NameFit {
 /// ```
 /// use tamis_rank::AskedNames;
 ///
-/// let names = |query: &str| AskedNames::of(query).iter().map(|name| name.name.clone()).collect::<Vec<_>>();
+/// let names = |query: &str| AskedNames::from_query(query).iter().map(|name| name.name.clone()).collect::<Vec<_>>();
 /// assert_eq!(names("where is FromRequestParts implemented"), ["FromRequestParts"]);
 /// assert_eq!(names("what does Router::route check"), ["route"]);
 /// assert!(names("where is the index opened").is_empty());
@@ -71,7 +71,7 @@ pub struct AskedNames {
 
 impl AskedNames {
     /// Reads a query: its first eight such names, each once. O(its length).
-    pub fn of(query: &str) -> Self {
+    pub fn from_query(query: &str) -> Self {
         let mut asked = AskedNames::default();
         let terms: Vec<&str> = query.split_whitespace().collect();
         let word = |at: usize| terms.get(at).map(|term| bare(term).to_lowercase()).unwrap_or_default();
@@ -292,7 +292,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn names(query: &str) -> Vec<String> {
-        AskedNames::of(query).iter().map(|name| name.name.clone()).collect()
+        AskedNames::from_query(query).iter().map(|name| name.name.clone()).collect()
     }
 
     #[test]
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn what_qualifies_a_name_must_fit_where_anything_does() {
         let fit = |query: &str, symbol: &str, path: &str| {
-            AskedNames::of(query).iter().next().expect("a name").fit(symbol, path)
+            AskedNames::from_query(query).iter().next().expect("a name").fit(symbol, path)
         };
         assert_eq!(fit("Router::route", "Router::route", "src/routing.rs"), Some(NameFit::Whole));
         assert_eq!(fit("Router::route", "MethodRouter::route", "src/a.rs"), Some(NameFit::Bare));
@@ -351,7 +351,7 @@ mod tests {
     }
 
     fn first(query: &str) -> AskedName {
-        AskedNames::of(query).iter().next().expect("a name").clone()
+        AskedNames::from_query(query).iter().next().expect("a name").clone()
     }
 
     #[test]
@@ -378,7 +378,7 @@ mod tests {
             ("how does WalkBuilder skip links", false, true),
             ("what does Pool.open check", false, true),
         ] {
-            let (names, name) = (AskedNames::of(query), first(query));
+            let (names, name) = (AskedNames::from_query(query), first(query));
             assert_eq!(names.are_alone(), alone, "{query}");
             assert_eq!(name.is_asked_in_sentence(NameFit::Whole, false), elsewhere, "{query}");
             assert!(name.is_asked_in_sentence(NameFit::Whole, true), "{query}");
@@ -387,14 +387,16 @@ mod tests {
 
     #[test]
     fn a_name_among_many_other_words_is_not_the_subject() {
-        assert!(AskedNames::of("how does FromRequestParts extract").is_subject());
-        assert!(!AskedNames::of("how are wrong numbers and broken dates reported by parse_config").is_subject());
+        assert!(AskedNames::from_query("how does FromRequestParts extract").is_subject());
+        assert!(
+            !AskedNames::from_query("how are wrong numbers and broken dates reported by parse_config").is_subject()
+        );
     }
 
     proptest! {
         #[test]
         fn any_query_is_read(query in "\\PC{0,60}", symbol in "\\PC{0,20}") {
-            for name in AskedNames::of(&query).iter() {
+            for name in AskedNames::from_query(&query).iter() {
                 prop_assert!(!name.name.is_empty());
                 name.fit(&symbol, "a/b.rs");
             }

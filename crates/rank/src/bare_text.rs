@@ -229,12 +229,12 @@ impl Lean {
     /// ```
     /// use tamis_rank::{Lean, QueryNames};
     ///
-    /// let lean = |query: &str| Lean::of(query, &QueryNames::of(query));
+    /// let lean = |query: &str| Lean::from_query(query, &QueryNames::from_query(query));
     /// assert_eq!(lean("who calls parse_config"), Some(Lean::Code));
     /// assert_eq!(lean("How do I change the port?"), Some(Lean::Guide));
     /// assert_eq!(lean("where is the retry limit checked"), None);
     /// ```
-    pub fn of(query: &str, names: &QueryNames) -> Option<Lean> {
+    pub fn from_query(query: &str, names: &QueryNames) -> Option<Lean> {
         let words = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(MOST_WORDS);
         let words: Vec<String> = words.map(str::to_lowercase).collect();
         let text = format!(" {} ", words.join(" "));
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn identifiers_ask_for_code_and_whole_words_for_a_guide() {
-        let lean = |query: &str| Lean::of(query, &QueryNames::of(query));
+        let lean = |query: &str| Lean::from_query(query, &QueryNames::from_query(query));
         assert_eq!(lean("how do I use WalkBuilder"), Some(Lean::Both));
         assert_eq!(lean("where is Pool.open defined"), Some(Lean::Code));
         assert_eq!(lean("which function opens the socket"), None, "plain words");

@@ -40,7 +40,7 @@ const MINOR_STEMS: &[&str] = &["declar", "defin", "implement", "interface"];
 /// ```
 /// use tamis_rank::QueryNames;
 ///
-/// let names = QueryNames::of("where is WalkBuilder defined");
+/// let names = QueryNames::from_query("where is WalkBuilder defined");
 /// assert!(names.match_score("WalkBuilder") > 0.8);
 /// assert!(names.match_score("WalkBuilder::new") < 0.3);
 /// assert_eq!(names.match_score("Walk"), 0.0);
@@ -59,7 +59,7 @@ impl QueryNames {
     /// Reads a query. O(its length).
     ///
     /// A term is an identifier if it is spelled as one: `parse_config`, `parseConfig`, `Config.parse`, `parse()`, `Get-ChildItem`.
-    pub fn of(query: &str) -> Self {
+    pub fn from_query(query: &str) -> Self {
         let mut names = QueryNames::default();
         for term in query.split_whitespace().map(trimmed) {
             let called = term.strip_suffix("()");
@@ -249,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn match_score(query: &str, symbol: &str) -> f64 {
-        QueryNames::of(query).match_score(symbol)
+        QueryNames::from_query(query).match_score(symbol)
     }
 
     #[test]
@@ -327,13 +327,13 @@ mod tests {
 
     #[test]
     fn what_uses_the_name_is_ranked_down_where_its_definition_was_found_too() {
-        let names = QueryNames::of("LineIter");
+        let names = QueryNames::from_query("LineIter");
         let factors = definition_factors(&names, [Some("LineIter::new"), Some("LineIter"), None].into_iter());
         for (factor, expected) in factors.iter().zip([0.8125, 1.0, 0.75]) {
             assert!((factor - expected).abs() < 1e-12, "{factors:?}");
         }
         assert_eq!(definition_factors(&names, [Some("print"), None].into_iter()), [1.0, 1.0], "nothing defines it");
-        assert_eq!(definition_factors(&QueryNames::of("…?"), [Some("print"), None].into_iter()), [1.0, 1.0]);
+        assert_eq!(definition_factors(&QueryNames::from_query("…?"), [Some("print"), None].into_iter()), [1.0, 1.0]);
     }
 
     proptest! {
@@ -345,7 +345,7 @@ mod tests {
 
         #[test]
         fn a_factor_only_ranks_down(query in "[a-zA-Z_. ]{0,30}", symbols in prop::collection::vec(prop::option::of("[a-zA-Z_:]{0,20}"), 0..20)) {
-            let factors = definition_factors(&QueryNames::of(&query), symbols.iter().map(|symbol| symbol.as_deref()));
+            let factors = definition_factors(&QueryNames::from_query(&query), symbols.iter().map(|symbol| symbol.as_deref()));
             prop_assert_eq!(factors.len(), symbols.len());
             prop_assert!(factors.iter().all(|factor| (USAGE_FACTOR - 1e-12..=1.0).contains(factor)));
             prop_assert!(factors.is_empty() || factors.contains(&1.0), "{:?}", factors);

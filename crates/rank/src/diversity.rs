@@ -108,16 +108,16 @@ const WORDS: usize = 3;
 /// ```
 /// use tamis_rank::Shingles;
 ///
-/// let one = Shingles::of("Heat the oven, then wait.");
-/// assert_eq!(one.likeness(&Shingles::of("heat the OVEN then\nwait")), 1.0);
-/// assert!(one.likeness(&Shingles::of("Heat the pan, then wait.")) < 0.5);
+/// let one = Shingles::from_text("Heat the oven, then wait.");
+/// assert_eq!(one.likeness(&Shingles::from_text("heat the OVEN then\nwait")), 1.0);
+/// assert!(one.likeness(&Shingles::from_text("Heat the pan, then wait.")) < 0.5);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shingles(Vec<u64>);
 
 impl Shingles {
     /// The shingles of a text, by a hash that is the same on every machine. O(n log n).
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         let mut words = Vec::with_capacity(text.len() / 5);
         let mut word = OFFSET;
         let mut within = false;
@@ -183,7 +183,7 @@ fn mixed(hash: u64) -> u64 {
 /// use tamis_rank::{Shingles, near_copies};
 ///
 /// let text = "Cached answers stay for an hour, or until the index changes.";
-/// let texts = [text, "Nothing is cached.", text].map(|text| Some(Shingles::of(text)));
+/// let texts = [text, "Nothing is cached.", text].map(|text| Some(Shingles::from_text(text)));
 /// assert_eq!(near_copies(&texts, |_, _| true), [None, None, Some(0)]);
 /// assert_eq!(near_copies(&texts, |_, _| false), [None, None, None]);
 /// ```
@@ -321,16 +321,16 @@ mod tests {
 
     #[test]
     fn a_few_changed_words_in_a_page_leave_a_copy() {
-        let original = Shingles::of(&text(0, ""));
+        let original = Shingles::from_text(&text(0, ""));
         for (changed, copy) in [(0, true), (1, true), (3, true), (4, false), (20, false)] {
-            let likeness = original.likeness(&Shingles::of(&text(changed, "other")));
+            let likeness = original.likeness(&Shingles::from_text(&text(changed, "other")));
             assert_eq!(likeness >= NEAR_COPY, copy, "{changed} words: {likeness}");
         }
     }
 
     #[test]
     fn one_changed_word_of_a_short_text_makes_another() {
-        let likeness = |a: &str, b: &str| Shingles::of(a).likeness(&Shingles::of(b));
+        let likeness = |a: &str, b: &str| Shingles::from_text(a).likeness(&Shingles::from_text(b));
         assert!(likeness("the timeout is 30 seconds by default", "the timeout is 60 seconds by default") < 0.5);
         assert_eq!(likeness("timeout", "Timeout!"), 1.0);
         assert_eq!(likeness("", "…"), 0.0);
@@ -341,7 +341,7 @@ mod tests {
     fn a_copy_of_a_copy_belongs_to_the_first() {
         let texts: Vec<Option<Shingles>> = [text(0, ""), text(20, "x"), text(1, "y"), text(20, "x"), text(0, "")]
             .iter()
-            .map(|text| Some(Shingles::of(text)))
+            .map(|text| Some(Shingles::from_text(text)))
             .collect();
         assert_eq!(near_copies(&texts, |_, _| true), [None, None, Some(0), Some(1), Some(0)]);
         assert_eq!(near_copies(&texts, |a, b| (a, b) != (0, 2)), [None, None, None, Some(1), Some(0)]);
@@ -353,12 +353,12 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_found_is_what_comparing_all_pairs_finds(texts in proptest::collection::vec("([a-c] ){0,12}", 0..14)) {
-            let shingles: Vec<Option<Shingles>> = texts.iter().map(|text| Some(Shingles::of(text))).collect();
+            let shingles: Vec<Option<Shingles>> = texts.iter().map(|text| Some(Shingles::from_text(text))).collect();
             let found = near_copies(&shingles, |_, _| true);
             let mut expected: Vec<Option<usize>> = vec![None; texts.len()];
             for later in 0..texts.len() {
                 expected[later] = (0..later).find(|&earlier| {
-                    let likeness = Shingles::of(&texts[earlier]).likeness(&Shingles::of(&texts[later]));
+                    let likeness = Shingles::from_text(&texts[earlier]).likeness(&Shingles::from_text(&texts[later]));
                     expected[earlier].is_none() && likeness >= NEAR_COPY
                 });
             }

@@ -69,7 +69,7 @@ impl Fusion {
     ///
     /// # Errors
     /// An unknown name, or a weight outside [0, 1].
-    pub fn named(name: &str, weight: f64) -> Result<Self, FusionError> {
+    pub fn from_name(name: &str, weight: f64) -> Result<Self, FusionError> {
         if !(0.0..=1.0).contains(&weight) {
             return Err(FusionError::Weight(weight));
         }
@@ -87,7 +87,7 @@ impl Fusion {
     pub fn fuse(&self, candidates: &[Evidence]) -> Vec<f64> {
         match *self {
             Fusion::Convex { weight } => {
-                let scale = ConvexScale::of(weight, candidates);
+                let scale = ConvexScale::new(weight, candidates);
                 candidates.iter().map(|candidate| scale.apply(candidate.similarity, candidate.bm25)).collect()
             }
             Fusion::Weighted { weight } => {
@@ -109,7 +109,7 @@ impl Fusion {
         let similarity = needs(candidates.iter().any(|c| c.similarity.is_some()), background.similarity)?;
         let bm25 = needs(candidates.iter().any(|c| c.bm25.is_some()), background.bm25)?;
         match *self {
-            Fusion::Convex { weight } => Some(ConvexScale::of(weight, candidates).apply(similarity, bm25)),
+            Fusion::Convex { weight } => Some(ConvexScale::new(weight, candidates).apply(similarity, bm25)),
             Fusion::Weighted { weight } => Some(weighted(effective_weight(weight, candidates), similarity, bm25)),
             Fusion::Rrf { .. } => None,
         }
@@ -137,7 +137,7 @@ impl FromStr for Fusion {
         match name {
             "rrf" if number >= 0.0 && number.is_finite() => Ok(Fusion::Rrf { k: number }),
             "rrf" => Err(unknown()),
-            name => Fusion::named(name, number),
+            name => Fusion::from_name(name, number),
         }
     }
 }
@@ -157,7 +157,7 @@ struct ConvexScale {
 }
 
 impl ConvexScale {
-    fn of(weight: f64, candidates: &[Evidence]) -> Self {
+    fn new(weight: f64, candidates: &[Evidence]) -> Self {
         let best = |score: fn(&Evidence) -> Option<f64>| {
             candidates.iter().filter_map(score).filter(|score| score.is_finite()).fold(f64::NEG_INFINITY, f64::max)
         };
@@ -382,9 +382,9 @@ mod tests {
 
     #[test]
     fn names_and_weights_are_checked() {
-        assert_eq!(Fusion::named("borda", 0.5), Err(FusionError::Unknown("borda".into())));
-        assert_eq!(Fusion::named("convex", 1.5), Err(FusionError::Weight(1.5)));
-        assert!(Fusion::named("convex", f64::NAN).is_err());
+        assert_eq!(Fusion::from_name("borda", 0.5), Err(FusionError::Unknown("borda".into())));
+        assert_eq!(Fusion::from_name("convex", 1.5), Err(FusionError::Weight(1.5)));
+        assert!(Fusion::from_name("convex", f64::NAN).is_err());
     }
 
     proptest! {

@@ -63,7 +63,7 @@ const MOST_WINDOWS: usize = 32;
 /// ```
 /// use tamis_rank::LiteralText;
 ///
-/// let message = LiteralText::of("error: cannot open /tmp/x.toml: No such file");
+/// let message = LiteralText::from_query("error: cannot open /tmp/x.toml: No such file");
 /// let weight = |_: &str| Some(3.0);
 /// let found = message.runs("return Err(format!(\"cannot open {}: {}\", path, error));", weight);
 /// assert!(found[0].in_string && found[0].share > 0.8);
@@ -111,7 +111,7 @@ pub struct LiteralRun {
 
 impl LiteralText {
     /// Reads a query. O(its length).
-    pub fn of(query: &str) -> Self {
+    pub fn from_query(query: &str) -> Self {
         let mut lines: Vec<TextLine> = Vec::new();
         let mut others: Vec<String> = Vec::new();
         let mut left = MOST_WORDS;
@@ -373,7 +373,7 @@ mod tests {
     }
 
     fn run(query: &str, text: &str) -> Option<LiteralRun> {
-        LiteralText::of(query).runs(text, weight).first().copied()
+        LiteralText::from_query(query).runs(text, weight).first().copied()
     }
 
     #[test]
@@ -436,7 +436,7 @@ mod tests {
         assert!(form.share > 0.99 && form.part < 0.25, "{form:?}");
         let alone = run("User Agent: Mozilla (Linux)", text).expect("a run");
         assert!(alone.part > 0.99, "{alone:?}");
-        let same = LiteralText::of(report).runs(report, weight);
+        let same = LiteralText::from_query(report).runs(report, weight);
         let whole: f64 = same.iter().filter(|run| run.of_line).map(|run| run.part).sum();
         assert!(same.len() > 1 && whole <= 1.0 + 1e-9, "{same:?}");
         assert!(same.iter().all(|run| same.iter().filter(|other| other.line == run.line).count() == 1));
@@ -444,7 +444,7 @@ mod tests {
 
     #[test]
     fn windows_are_of_fixed_words_that_say_something() {
-        let windows = |query: &str| LiteralText::of(query).windows(weight);
+        let windows = |query: &str| LiteralText::from_query(query).windows(weight);
         assert_eq!(windows("message head is too large"), ["message head is"]);
         assert_eq!(
             windows("cannot open /tmp/x.toml: No such device"),

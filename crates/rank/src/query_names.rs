@@ -25,10 +25,10 @@ const TITLE_CASE: usize = 60;
 /// ```
 /// use tamis_rank::ProperNames;
 ///
-/// let names = ProperNames::of("How do I set up full text search with Elasticsearch on EC2?");
+/// let names = ProperNames::from_query("How do I set up full text search with Elasticsearch on EC2?");
 /// assert_eq!(names.iter().collect::<Vec<_>>(), ["Elasticsearch", "EC2"]);
 /// assert_eq!(names.held(&["runs on ec2 alone"]), [false, true]);
-/// assert!(ProperNames::of("How is a job retried").is_empty());
+/// assert!(ProperNames::from_query("How is a job retried").is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProperNames {
@@ -44,7 +44,7 @@ struct Name {
 
 impl ProperNames {
     /// Reads a query: its first 24 names, each once. O(its length).
-    pub fn of(query: &str) -> Self {
+    pub fn from_query(query: &str) -> Self {
         let words: Vec<&str> = query.split_whitespace().collect();
         let capitalised = words.iter().filter(|word| is_capitalised(trimmed(word))).count();
         let is_title = words.len() > 2 && 100 * capitalised > TITLE_CASE * words.len();
@@ -171,7 +171,7 @@ const DIRECTORY: f64 = 0.5;
 /// ```
 /// use tamis_rank::PathNames;
 ///
-/// let names = PathNames::of("who collects the orphaned processes");
+/// let names = PathNames::from_query("who collects the orphaned processes");
 /// assert_eq!(names.match_score("src/process/unix/orphan.rs"), 1.0);
 /// assert_eq!(names.match_score("src/process/mod.rs"), 1.0);
 /// assert_eq!(names.match_score("src/process/kill.rs"), 0.5);
@@ -185,7 +185,7 @@ pub struct PathNames {
 /// Those of no words.
 impl Default for PathNames {
     fn default() -> Self {
-        PathNames::of("")
+        PathNames::from_query("")
     }
 }
 
@@ -197,7 +197,7 @@ impl fmt::Debug for PathNames {
 
 impl PathNames {
     /// Reads a query. O(its length).
-    pub fn of(query: &str) -> Self {
+    pub fn from_query(query: &str) -> Self {
         // A pasted log has thousands of words, and the first ones say as much.
         const MOST_WORDS: usize = 64;
         let stemmer = Stemmer::create(Algorithm::English);
@@ -273,13 +273,13 @@ mod tests {
             ("", &[]),
         ];
         for (query, expected) in cases {
-            assert_eq!(ProperNames::of(query).iter().collect::<Vec<_>>(), expected, "{query}");
+            assert_eq!(ProperNames::from_query(query).iter().collect::<Vec<_>>(), expected, "{query}");
         }
     }
 
     #[test]
     fn a_name_is_held_in_any_style_and_not_inside_another() {
-        let names = ProperNames::of("the JsonReader of Gson");
+        let names = ProperNames::from_query("the JsonReader of Gson");
         assert_eq!(names.held(&["json_reader", "gson"]), [true, true]);
         assert_eq!(names.held(&["jsonreaders", "gsonic"]), [false, false]);
     }
@@ -287,7 +287,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_query_has_bounded_names(query in "\\PC{0,200}") {
-            let names = ProperNames::of(&query);
+            let names = ProperNames::from_query(&query);
             prop_assert!(names.len() <= MOST_NAMES);
             prop_assert_eq!(names.held(&[&query]).len(), names.len());
         }
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn words_match_by_their_stems_and_in_any_style_of_name() {
-        let names = PathNames::of("how is the message compressed with a TokenBucket");
+        let names = PathNames::from_query("how is the message compressed with a TokenBucket");
         for (path, score) in [
             ("compression.go", 1.0),
             ("src/token_bucket.rs", 1.0),
@@ -332,7 +332,7 @@ mod tests {
             assert_eq!(names.match_score(path), score, "{path}");
         }
         assert_eq!(names.share_in("TokenBucket::refill"), 0.5, "token, bucket of message, compressed, token, bucket");
-        assert_eq!(PathNames::of("").match_score("src/a.rs"), 0.0);
-        assert_eq!(PathNames::of("").share_in("a"), 0.0);
+        assert_eq!(PathNames::from_query("").match_score("src/a.rs"), 0.0);
+        assert_eq!(PathNames::from_query("").share_in("a"), 0.0);
     }
 }

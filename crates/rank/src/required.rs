@@ -59,11 +59,11 @@ pub struct RequiredTerm {
 /// ```
 /// use tamis_rank::RequiredTerms;
 ///
-/// let terms = RequiredTerms::of("why does retryLimit give \"connection reset\" after 8446 calls");
+/// let terms = RequiredTerms::from_query("why does retryLimit give \"connection reset\" after 8446 calls");
 /// let texts: Vec<&str> = terms.iter().map(|term| term.text.as_str()).collect();
 /// assert_eq!(texts, ["retryLimit", "connection reset", "8446"]);
 /// assert_eq!(terms.share(&["fn retry_limit() -> u32 { 8446 }"]), Some(2.0 / 3.0));
-/// assert!(RequiredTerms::of("how do I bake sourdough bread").is_empty());
+/// assert!(RequiredTerms::from_query("how do I bake sourdough bread").is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequiredTerms {
@@ -72,7 +72,7 @@ pub struct RequiredTerms {
 
 impl RequiredTerms {
     /// Reads a query: its first sixteen such terms, each once. O(its length).
-    pub fn of(query: &str) -> Self {
+    pub fn from_query(query: &str) -> Self {
         let mut found = RequiredTerms::default();
         for segment in segments(query) {
             match segment {
@@ -115,7 +115,7 @@ impl RequiredTerms {
     /// use tamis_rank::RequiredTerms;
     ///
     /// let text = "fn retry_limit() -> u32";
-    /// let mut terms = RequiredTerms::of("why does retryLimit give \"too many tries\"");
+    /// let mut terms = RequiredTerms::from_query("why does retryLimit give \"too many tries\"");
     /// terms.retain_held(|term| term.is_in(&[text]));
     /// assert_eq!(terms.share(&[text]), Some(1.0));
     /// ```
@@ -342,11 +342,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn texts(query: &str) -> Vec<String> {
-        RequiredTerms::of(query).iter().map(|term| term.text.clone()).collect()
+        RequiredTerms::from_query(query).iter().map(|term| term.text.clone()).collect()
     }
 
     fn share(query: &str, text: &str) -> Option<f64> {
-        RequiredTerms::of(query).share(&[text])
+        RequiredTerms::from_query(query).share(&[text])
     }
 
     #[test]
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_qualified_name_can_stand_apart() {
-        let terms = RequiredTerms::of("bestMatch.reset");
+        let terms = RequiredTerms::from_query("bestMatch.reset");
         assert_eq!(terms.share(&["fn reset(&mut self) {}", "BestMatch::reset"]), Some(1.0));
         assert_eq!(terms.share(&["fn reset(&mut self) {}"]), Some(0.0));
         assert_eq!(terms.share(&["the best match of sourdough bread"]), Some(0.0));
@@ -418,11 +418,11 @@ mod tests {
 
     #[test]
     fn only_phrases_and_hyphenated_words_need_not_stand_anywhere() {
-        let mut terms = RequiredTerms::of("parse_config says \"no such key\" and \"broken pipe\" for 8446");
+        let mut terms = RequiredTerms::from_query("parse_config says \"no such key\" and \"broken pipe\" for 8446");
         terms.retain_held(|phrase| phrase.is_in(&["error: broken pipe"]));
         let texts: Vec<&str> = terms.iter().map(|term| term.text.as_str()).collect();
         assert_eq!(texts, ["parse_config", "broken pipe", "8446"]);
-        let mut english = RequiredTerms::of("well-known");
+        let mut english = RequiredTerms::from_query("well-known");
         english.retain_held(|term| term.is_in(&["it is known well"]));
         assert!(english.is_empty());
     }
@@ -450,13 +450,13 @@ mod tests {
     #[test]
     fn a_pasted_log_gives_no_more_than_sixteen() {
         let log: String = (0..500).map(|line| format!("job_{line} failed\n")).collect();
-        assert_eq!(RequiredTerms::of(&log).iter().count(), MOST_TERMS);
+        assert_eq!(RequiredTerms::from_query(&log).iter().count(), MOST_TERMS);
     }
 
     proptest! {
         #[test]
         fn a_query_holds_all_that_it_requires(query in "[a-zA-Z0-9_.:()\"' -]{0,80}") {
-            let terms = RequiredTerms::of(&query);
+            let terms = RequiredTerms::from_query(&query);
             prop_assert!(terms.is_empty() || terms.share(&[&query]) == Some(1.0), "{terms:?}");
         }
 

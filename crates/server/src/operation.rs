@@ -42,7 +42,7 @@ pub(crate) trait Operation {
     }
 
     /// The number of candidates that the answer's cut kept, for the metrics; `None` if it is no search.
-    fn kept(_answer: &Self::Answer) -> Option<usize> {
+    fn kept_count(_answer: &Self::Answer) -> Option<usize> {
         None
     }
 
@@ -114,7 +114,7 @@ pub(crate) const fn field(field: &'static str) -> Argument {
 
 impl Argument {
     /// Under another name.
-    pub const fn named(self, name: &'static str) -> Argument {
+    pub const fn renamed(self, name: &'static str) -> Argument {
         Argument { name, ..self }
     }
 
@@ -263,7 +263,7 @@ pub(crate) struct RegisteredTool {
 
 impl RegisteredTool {
     /// Registers an operation as a tool and generates the schema of its arguments.
-    pub fn of<T: Tool>() -> RegisteredTool {
+    pub fn new<T: Tool>() -> RegisteredTool {
         let mut description = Description::new(T::TOOL_NAME, T::DESCRIPTION, arguments::<T>());
         description.title = Some(T::TITLE.to_owned());
         // The other hints only mean something for tools that change something.
@@ -313,7 +313,7 @@ fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolR
     let invalid = |error: serde_json::Error| Refused::from(error.to_string());
     let (request, options) = read::<T>(call, arguments).map_err(invalid)?;
     let answer = T::call(call, request)?;
-    if let (true, Some(kept)) = (is_first_page, T::kept(&answer)) {
+    if let (true, Some(kept)) = (is_first_page, T::kept_count(&answer)) {
         call.metrics.search("/mcp", T::TOOL_NAME, kept);
     }
     let text = T::text(call, &answer, &options);
@@ -465,7 +465,7 @@ pub(crate) struct Content {
 
 impl Content {
     /// Looks which kinds there are. What cannot be read counts as there, so that its tool can say what is wrong.
-    pub fn of(index: &Index, caller: &Caller) -> Content {
+    pub fn new(index: &Index, caller: &Caller) -> Content {
         let has = |collections: &[&str]| {
             let filter = Filter {
                 namespaces: caller.namespaces.clone().unwrap_or_default(),

@@ -325,7 +325,7 @@ impl ServerHandler for Server {
         let shared = self.shared.clone();
         let listed = tokio::task::spawn_blocking(move || {
             let (index, with_output) = (shared.index.get(), shared.options.output_schemas);
-            let content = Content::of(&index, &caller);
+            let content = Content::new(&index, &caller);
             let for_caller = shared.tools.iter().filter(|tool| (tool.is_for)(&caller) && content.has(tool.need));
             for_caller.map(|tool| tool.described(with_output)).collect()
         });

@@ -41,7 +41,7 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     /// The stamp of the file at a path, if it exists.
-    pub(crate) fn of(path: &Path) -> Option<Stamp> {
+    pub(crate) fn from_path(path: &Path) -> Option<Stamp> {
         let metadata = std::fs::metadata(path).ok()?;
         #[cfg(unix)]
         let file = std::os::unix::fs::MetadataExt::ino(&metadata);
@@ -61,7 +61,7 @@ pub(crate) struct FileId {
 
 impl FileId {
     /// The identity of the file at a path, if it exists.
-    pub(crate) fn of(path: &Path) -> Option<FileId> {
+    pub(crate) fn from_path(path: &Path) -> Option<FileId> {
         let metadata = std::fs::metadata(path).ok()?;
         #[cfg(unix)]
         {
@@ -205,7 +205,7 @@ impl Verified {
         let mut verified = Vec::new();
         for file in files {
             let path = self.directory.join(file);
-            let Some(stamp) = Stamp::of(&path) else { continue };
+            let Some(stamp) = Stamp::from_path(&path) else { continue };
             let mark = mark(&stamp);
             let known = self.entry(file);
             if known.as_ref().is_some_and(|known| known.mark == mark) {
@@ -217,7 +217,7 @@ impl Verified {
                 damaged.push(file.clone());
             } else if let Some(hash) = hash
                 && stamp.age().is_some_and(|age| age > SETTLED)
-                && Stamp::of(&path) == Some(stamp)
+                && Stamp::from_path(&path) == Some(stamp)
             {
                 verified.push((file.clone(), Entry { mark, hash }));
             }
@@ -253,7 +253,7 @@ impl Verified {
         let mut marks = self.read();
         marks.extend(known.take().unwrap_or_default());
         marks.extend(verified);
-        marks.retain(|file, _| files.contains(file) || Stamp::of(&self.directory.join(file)).is_some());
+        marks.retain(|file, _| files.contains(file) || Stamp::from_path(&self.directory.join(file)).is_some());
         let mut text = format!("{HEADING}\n");
         marks.iter().for_each(|(file, Entry { mark, hash })| text.push_str(&format!("{mark}\t{hash}\t{file}\n")));
         *known = Some(marks);

@@ -15,7 +15,7 @@ macro_rules! names {
             }
 
             /// Returns the value with this name.
-            pub fn named(name: &str) -> Option<$type> {
+            pub fn from_name(name: &str) -> Option<$type> {
                 $type::ALL.into_iter().find(|value| value.as_str() == name)
             }
         }
@@ -29,7 +29,7 @@ macro_rules! names {
         impl $crate::session::FromValue for $type {
             fn from_value(value: $crate::session::Value) -> Result<$type, String> {
                 let name = String::from_value(value)?;
-                $type::named(&name).ok_or_else(|| format!("{name:?} is no {}", stringify!($type)))
+                $type::from_name(&name).ok_or_else(|| format!("{name:?} is no {}", stringify!($type)))
             }
         }
 

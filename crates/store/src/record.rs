@@ -23,7 +23,7 @@ pub struct TextHash(pub [u8; 32]);
 
 impl TextHash {
     /// Hashes a text in the form in which it is embedded.
-    pub fn of(text: &str) -> TextHash {
+    pub fn from_text(text: &str) -> TextHash {
         TextHash(*blake3::hash(text.as_bytes()).as_bytes())
     }
 }

@@ -231,7 +231,7 @@ impl Semantic {
 
     fn load(&self, model: &Model) -> Result<Live> {
         // The stamp is taken first: a file that is replaced in between is then read again.
-        let stamp = Stamp::of(&self.file(model));
+        let stamp = Stamp::from_path(&self.file(model));
         Ok(match self.state(model) {
             FileState::Ready(snapshot) => Live::new(VectorIndex::from_snapshot(snapshot), stamp),
             _ => Live::new(self.empty(model)?, None),
@@ -245,7 +245,7 @@ impl Semantic {
     fn catch_up(&self, database: &Database, model: &Model, live: &mut Live) -> Result<()> {
         let path = self.file(model);
         live.rows.retain(|_| false);
-        if live.index.wants_rewrite() && live.stamp != Stamp::of(&path) {
+        if live.index.wants_rewrite() && live.stamp != Stamp::from_path(&path) {
             // Another process has written a newer file.
             *live = self.load(model)?;
         }

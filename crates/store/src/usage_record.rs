@@ -65,10 +65,10 @@ impl CallerKey {
     /// ```
     /// use tamis_store::CallerKey;
     ///
-    /// assert_ne!(CallerKey::of(["session", "a"]), CallerKey::of(["session", "b"]));
-    /// assert_ne!(CallerKey::of(["ab", "c"]), CallerKey::of(["a", "bc"]));
+    /// assert_ne!(CallerKey::from_parts(["session", "a"]), CallerKey::from_parts(["session", "b"]));
+    /// assert_ne!(CallerKey::from_parts(["ab", "c"]), CallerKey::from_parts(["a", "bc"]));
     /// ```
-    pub fn of<'a>(parts: impl IntoIterator<Item = &'a str>) -> CallerKey {
+    pub fn from_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> CallerKey {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
@@ -396,7 +396,7 @@ impl FromStr for ScoringKey {
         let parse = || {
             let mut parts = text.split("; ");
             let name = parts.next()?;
-            let kind = ScoringKind::named(name)?;
+            let kind = ScoringKind::from_name(name)?;
             let mut key = ScoringKey::new(kind, unescaped(parts.next()?.strip_prefix("fusion=")?));
             for part in parts {
                 let (name, value) = part.split_once('=')?;

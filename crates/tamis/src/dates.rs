@@ -183,7 +183,7 @@ pub(crate) fn parse_words(text: &str, now: &Zoned) -> Option<Timestamp> {
     let found = parse_date_string(&words, today.clone(), Dialect::Us).ok()?;
     let found = match words.strip_prefix("last ") {
         Some(name) => before(found, name, &today)?,
-        None if named(&words) && found > *now => latest(&words, &today, now)?,
+        None if is_named_day(&words) && found > *now => latest(&words, &today, now)?,
         None => found,
     };
     Some(found.timestamp())
@@ -239,7 +239,7 @@ fn period(words: &str, today: &Zoned) -> Option<Result<Zoned, jiff::Error>> {
 }
 
 /// Returns `true` if the words are a bare weekday or month.
-fn named(words: &str) -> bool {
+fn is_named_day(words: &str) -> bool {
     let mut words_of = words.split(' ');
     let first = words_of.next().unwrap_or_default();
     let second = words_of.next().unwrap_or_default();
@@ -253,7 +253,7 @@ fn before(found: Zoned, name: &str, today: &Zoned) -> Option<Zoned> {
     let present = (found.year(), found.month()) == (today.year(), today.month());
     match () {
         () if is_weekday(first) && found >= *today => found.checked_sub(1.week()).ok(),
-        () if named(name) && !is_weekday(first) && present => found.checked_sub(1.year()).ok(),
+        () if is_named_day(name) && !is_weekday(first) && present => found.checked_sub(1.year()).ok(),
         () => Some(found),
     }
 }

@@ -53,14 +53,14 @@ pub fn language(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// See [`whole`].
-pub fn named(text: &str) -> Result<String, String> {
+pub fn name(text: &str) -> Result<String, String> {
     let empty = text.split(',').any(|name| name.trim().is_empty());
     if empty { Err("must not be empty".into()) } else { Ok(text.trim().to_owned()) }
 }
 
 /// Labels of which one is enough, separated by commas.
 pub(crate) fn labels(text: &str) -> Result<Vec<String>, String> {
-    named(text).map(|text| crate::search::label_group(&text))
+    name(text).map(|text| crate::search::label_group(&text))
 }
 
 /// A moment as people write it, from now and in the user's time zone.

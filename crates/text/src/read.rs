@@ -160,7 +160,7 @@ fn passages(lines: &Lines<'_>, pieces: &[Piece], role: Role) -> Vec<Passage> {
 /// The language of a file that holds text but is none, by its name.
 pub fn named_format(path: &str) -> Option<&'static str> {
     const FORMATS: &str = "epub excel html jupyter mail opendocument pdf powerpoint rtf word";
-    Language::of(path, "").map(|language| language.name).filter(|name| has_word(FORMATS, name))
+    Language::detect(path, "").map(|language| language.name).filter(|name| has_word(FORMATS, name))
 }
 
 /// Returns `true` for what Git keeps in place of a large file that has not been fetched.

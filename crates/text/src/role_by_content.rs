@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     fn told(path: &str, text: &str) -> Role {
-        let language = crate::Language::of(path, "").map(|language| language.name);
+        let language = crate::Language::detect(path, "").map(|language| language.name);
         role_of_text(path, language, text)
     }
 
@@ -278,7 +278,7 @@ mod tests {
             ("src/TestScheduler.kt", "class TestScheduler {\n  fun advance(by: Long) {}\n}\n"),
             ("tools/test_runner.py", "def run(files):\n    return [open(file) for file in files]\n"),
         ] {
-            let by_name = crate::role(path, crate::Language::of(path, "").map(|language| language.name));
+            let by_name = crate::role(path, crate::Language::detect(path, "").map(|language| language.name));
             assert_eq!((by_name, told(path, text)), (Role::Test, Role::Main), "{path}");
         }
     }

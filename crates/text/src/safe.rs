@@ -61,7 +61,7 @@ fn replaced(text: &str, write: impl Fn(&mut String, &[char])) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len());
     let mut run: Vec<char> = Vec::new();
-    for (character, shown) in Shown::of(text) {
+    for (character, shown) in Shown::new(text) {
         if !shown {
             run.push(character);
             continue;
@@ -132,7 +132,7 @@ const FLAGS: [&str; 3] = [
 ];
 
 impl<'a> Shown<'a> {
-    pub fn of(text: &'a str) -> Self {
+    pub fn new(text: &'a str) -> Self {
         Shown { rest: text.chars(), before: [None; 2], flag: 0 }
     }
 }

@@ -154,7 +154,7 @@ pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
     if is_minified_name(&name) {
         return Some(Skip::Minified);
     }
-    let language = Language::of(path, "");
+    let language = Language::detect(path, "");
     // What people read has no names that generators give.
     if is_generated_name(&name) && language.is_none_or(|language| language.category != Category::Prose) {
         return Some(Skip::Generated);
@@ -179,7 +179,7 @@ pub fn skip_by_path(path: &str, size: u64, limits: &Limits) -> Option<Skip> {
 pub fn most_bytes(path: &str, limits: &Limits) -> u64 {
     match () {
         () if is_document(path) => limits.max_document_bytes,
-        () if is_read_in_parts(Language::of(path, "")) => limits.max_bytes.saturating_mul(LARGER),
+        () if is_read_in_parts(Language::detect(path, "")) => limits.max_bytes.saturating_mul(LARGER),
         () => limits.max_bytes,
     }
 }
@@ -236,7 +236,7 @@ pub fn skip_by_content(path: &str, bytes: &[u8]) -> Option<Skip> {
     if has_word("yaml yml json", &extension(path)) && is_cluster_secret(bytes) {
         return Some(Skip::Secret);
     }
-    let category = Language::of(path, "").map_or(Category::Code, |language| language.category);
+    let category = Language::detect(path, "").map_or(Category::Code, |language| language.category);
     if category == Category::Prose {
         return None;
     }

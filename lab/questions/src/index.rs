@@ -52,7 +52,7 @@ impl IndexedTree {
         fs::create_dir_all(tree.root.as_path())?;
         let index = tree.open()?;
         let report = if let Place::Issues(file) = place {
-            let import = IssueImport::read(&[ImportInput::file(file)?], None)?;
+            let import = IssueImport::from_inputs(&[ImportInput::file(file)?], None)?;
             let summary = index.imports().issues(&import, &())?;
             tree.passages = summary.passages;
             tree.documents = import.issues.len() as u64;

@@ -61,7 +61,7 @@ pub fn message(error: &clap::Error, description: &Command, arguments: &[String])
     let command = description.find_subcommand(&arguments[at])?;
     let known = Flags(command.get_arguments().chain(description.get_arguments()).collect());
     let with_two = format!("-{flag}");
-    let meant = text(ContextKind::SuggestedArg).or_else(|| known.named(&with_two).map(|_| with_two.as_str()));
+    let meant = text(ContextKind::SuggestedArg).or_else(|| known.find_flag(&with_two).map(|_| with_two.as_str()));
     let meant = meant.map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default();
     let (flags, words) = known.divided(&arguments[at + 1..]);
     let line: Vec<String> = arguments[..=at].iter().chain(flags).map(|argument| shell(argument)).collect();
@@ -95,7 +95,7 @@ fn shell(argument: &str) -> String {
 struct Flags<'a>(Vec<&'a Arg>);
 
 impl Flags<'_> {
-    fn named(&self, flag: &str) -> Option<&Arg> {
+    fn find_flag(&self, flag: &str) -> Option<&Arg> {
         let name = flag.strip_prefix(END)?;
         self.0.iter().find(|known| known.get_long() == Some(name)).copied()
     }
@@ -126,11 +126,12 @@ impl Flags<'_> {
     /// Whether the value of a flag is the next argument; `None` if the argument is not a flag.
     fn has_value_next(&self, argument: &str) -> Option<bool> {
         let takes_value = |known: &Arg| known.get_action().takes_values();
-        if let Some((name, _)) = argument.split_once('=').filter(|(name, _)| self.named(name).is_some_and(takes_value))
+        if let Some((name, _)) =
+            argument.split_once('=').filter(|(name, _)| self.find_flag(name).is_some_and(takes_value))
         {
             return Some(name.is_empty());
         }
-        if let Some(known) = self.named(argument) {
+        if let Some(known) = self.find_flag(argument) {
             return Some(takes_value(known));
         }
         let mut letters = argument.strip_prefix('-').filter(|_| is_short(argument))?.chars();

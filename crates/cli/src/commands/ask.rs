@@ -132,7 +132,7 @@ pub fn ask(
     request.tuned_rule(&config).map_err(|error| refused(error, "--cut"))?;
     let wants_refresh = config.search.refresh;
     let Some((index, freshness)) = refresh::open(session, config, wants_refresh, output)? else { return Ok(None) };
-    let directory = WorkingDirectory::of(&index);
+    let directory = WorkingDirectory::from_index(&index);
     for path in &mut request.paths {
         *path = directory.index_glob(path);
     }
@@ -171,7 +171,7 @@ pub fn print(answered: &Answered, form: &OutputArguments, limit: Option<usize>, 
     if form.jsonl {
         return print_lines(answer, output);
     }
-    let directory = WorkingDirectory::of(index);
+    let directory = WorkingDirectory::from_index(index);
     let mut answer = answer.clone();
     for hit in &mut answer.results {
         hit.path = directory.display_path(&hit.namespace, &hit.path);

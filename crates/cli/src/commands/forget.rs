@@ -70,7 +70,7 @@ pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Res
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let Some((index, _)) = refresh::open(session, config, true, output)? else { return Ok(Exit::Interrupted) };
-    let directory = WorkingDirectory::of(&index);
+    let directory = WorkingDirectory::from_index(&index);
     let namespace = arguments.namespace.as_deref();
     if arguments.list {
         return list(&index.notes().forgotten(namespace)?, &directory, arguments, output);

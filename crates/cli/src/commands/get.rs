@@ -37,7 +37,7 @@ pub fn run(arguments: &GetArguments, global: &Global, output: &Output) -> Result
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open_existing(config)?;
-    let id = WorkingDirectory::of(&index).index_path(&arguments.request.id);
+    let id = WorkingDirectory::from_index(&index).index_path(&arguments.request.id);
     let excerpt = index.read(&GetRequest { id, ..arguments.request.clone() })?;
     index.feedback().opened(&excerpt, &SearchCaller::command_line(), "cli get");
     if arguments.json {

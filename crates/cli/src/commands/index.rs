@@ -145,7 +145,7 @@ fn preview(session: Session, config: Config, arguments: &IndexArguments, output:
     if let Some(missing) = directories.iter().find(|directory| !directory.is_dir()) {
         bail!("{}: not a directory; name the directories to index", missing.display());
     }
-    let preview = Preview::of(&directories, &directory, &config)?;
+    let preview = Preview::new(&directories, &directory, &config)?;
     output.answer(arguments.json, &preview, output.styled(), |out| report::preview(out, &preview))?;
     Ok(Exit::Found)
 }

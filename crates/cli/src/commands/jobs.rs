@@ -116,7 +116,7 @@ fn add(arguments: &JobsAddArguments, global: &Global, output: &Output) -> Result
     let trees = arguments
         .paths
         .iter()
-        .map(|path| Ok((named(path, arguments.namespace.as_deref())?, absolute(path)?)))
+        .map(|path| Ok((job_name(path, arguments.namespace.as_deref())?, absolute(path)?)))
         .collect::<Result<Vec<(String, String)>>>()?;
     for (at, (namespace, path)) in trees.iter().enumerate() {
         let twin = trees[..at].iter().find(|(other, at)| other == namespace && at != path);
@@ -144,7 +144,7 @@ fn add(arguments: &JobsAddArguments, global: &Global, output: &Output) -> Result
 }
 
 /// The namespace of a tree. It passes the checks of `store.namespace`.
-fn named(path: &Path, given: Option<&str>) -> Result<String> {
+fn job_name(path: &Path, given: Option<&str>) -> Result<String> {
     let name = match given {
         Some(name) => name.to_owned(),
         None => {

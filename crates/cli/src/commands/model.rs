@@ -66,7 +66,7 @@ pub struct ModelAddArguments {
     #[arg(value_name = "OWNER/NAME[@REVISION]")]
     pub model: ModelName,
     /// Call it NAME in the configuration [default: its name without the owner]
-    #[arg(long = "as", value_name = "NAME", value_parser = tamis::flags::named)]
+    #[arg(long = "as", value_name = "NAME", value_parser = tamis::flags::name)]
     pub alias: Option<String>,
     /// Use it: add it to index.models, or make it rerank.model
     #[arg(long = "use")]
@@ -214,7 +214,7 @@ fn name(arguments: &ModelAddArguments, model: &InstalledModel, file: &ModelFile,
     let name = match &arguments.alias {
         Some(name) => name.clone(),
         None => {
-            let known = named(model, session).into_iter().find(|named| named.file == file.path());
+            let known = find_names(model, session).into_iter().find(|named| named.file == file.path());
             known.map_or_else(|| arguments.model.short().to_owned(), |known| known.name)
         }
     };
@@ -246,7 +246,7 @@ fn removed(named: &ModelNamed, session: &Session, models: &ModelsDirectory, outp
         out.flush()?;
     }
     for model in gone.iter().map(|gone| &gone.model) {
-        for left in self::named(model, session) {
+        for left in find_names(model, session) {
             output.note(&format!("{} still names it as {}", left.file.display(), left.name));
         }
     }
@@ -272,11 +272,11 @@ fn unknown(named: &ModelNamed, output: &Output) -> Exit {
 }
 
 fn shown(model: InstalledModel, session: &Session) -> Shown {
-    Shown { names: named(&model, session), model }
+    Shown { names: find_names(&model, session), model }
 }
 
 /// Returns the names that the configuration gives to a model.
-fn named(model: &InstalledModel, session: &Session) -> Vec<Named> {
+fn find_names(model: &InstalledModel, session: &Session) -> Vec<Named> {
     let is_meant = |provider: &Provider| match provider {
         Provider::Hub(hub) => model.is(&hub.model, hub.revision.as_deref()),
         _ => false,

@@ -55,7 +55,7 @@ pub fn run(arguments: &PackArguments, global: &Global, output: &Output) -> Resul
     let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let directory = WorkingDirectory::of(&index);
+    let directory = WorkingDirectory::from_index(&index);
     for path in &mut request.paths {
         *path = directory.index_glob(path);
     }

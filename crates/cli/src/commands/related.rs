@@ -48,7 +48,7 @@ pub fn run(arguments: &RelatedArguments, global: &Global, output: &Output) -> Re
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let directory = WorkingDirectory::of(&index);
+    let directory = WorkingDirectory::from_index(&index);
     let id = directory.index_path(&arguments.request.id);
     let mut found = index.related().find(&RelatedRequest { id, ..arguments.request.clone() }, &())?;
     index.feedback().opened(&found, &SearchCaller::command_line(), "cli related");

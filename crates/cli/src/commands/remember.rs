@@ -49,7 +49,7 @@ pub fn run(arguments: &RememberArguments, global: &Global, output: &Output) -> R
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     let index = session.open(config)?;
-    let directory = WorkingDirectory::of(&index);
+    let directory = WorkingDirectory::from_index(&index);
     let asked = &arguments.request;
     let file =
         asked.file.as_ref().map(|file| if index.is_of_one_tree() { directory.index_path(file) } else { file.clone() });

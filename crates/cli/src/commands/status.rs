@@ -83,7 +83,7 @@ fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) ->
         counts.sort_by(|a, b| b.passages.cmp(&a.passages).then_with(|| a.name.cmp(&b.name)));
         for entry in counts {
             // People read "C++", which every flag takes too; programs get the stored name.
-            let language = Language::named(&entry.name).filter(|_| heading == "language");
+            let language = Language::from_name(&entry.name).filter(|_| heading == "language");
             let name = language.map_or(entry.name.as_str(), |language| language.display);
             let name = if name.is_empty() { "(none)" } else { name };
             table.row([name.to_owned(), count(entry.documents), count(entry.passages)]);

@@ -107,7 +107,7 @@ pub fn grep(arguments: &GrepArguments, global: &Global, output: &Output) -> Resu
     let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let directory = WorkingDirectory::of(&index);
+    let directory = WorkingDirectory::from_index(&index);
     let asked = &arguments.request;
     let listed = !(arguments.files_with_matches || arguments.count);
     let request = GrepRequest {
@@ -173,7 +173,7 @@ pub fn files(arguments: &FilesArguments, global: &Global, output: &Output) -> Re
     let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let directory = WorkingDirectory::of(&index);
+    let directory = WorkingDirectory::from_index(&index);
     let mut found = index.tree().files(&arguments.request)?;
     let exit = Exit::found(found.total > 0);
     if arguments.json {
@@ -200,7 +200,7 @@ pub fn outline(arguments: &OutlineArguments, global: &Global, output: &Output) -
     let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let directory = WorkingDirectory::of(&index);
+    let directory = WorkingDirectory::from_index(&index);
     let path = directory.index_glob(&arguments.request.path);
     let mut found = index.tree().outline(&OutlineRequest { path, ..arguments.request.clone() })?;
     let exit = Exit::found(found.symbols > 0);

@@ -68,7 +68,7 @@ fn section(collection: &CollectionReport, page: &mut String) {
         page,
         "<h3>Kept against relevant</h3>\n<p>Larger dots are more frequent; on the line, as many are kept as are \
          relevant. Rings are queries without a relevant document.</p>",
-        methods().filter(shown).map(|method| figure("small", &plot::kept(collection, method))),
+        methods().filter(shown).map(|method| figure("small", &plot::kept_share(collection, method))),
     );
     plots(
         page,

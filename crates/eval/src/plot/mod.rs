@@ -312,7 +312,7 @@ const KEPT_SIDE: f64 = 150.0;
 
 /// One dot for each pair of numbers, larger where it is more frequent. On the diagonal, as many are kept as are relevant.
 /// Queries without a relevant document are at 0.
-pub fn kept(collection: &CollectionReport, method: &MethodReport) -> String {
+pub fn kept_share(collection: &CollectionReport, method: &MethodReport) -> String {
     let mut counts: BTreeMap<(usize, usize, bool), usize> = BTreeMap::new();
     for (query, &keep) in collection.queries.iter().zip(&method.kept.documents) {
         *counts.entry((query.relevant, keep, query.kind == QueryKind::Judged)).or_default() += 1;

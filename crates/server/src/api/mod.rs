@@ -123,7 +123,7 @@ pub(crate) struct RegisteredEndpoint {
 
 impl RegisteredEndpoint {
     /// Registers an operation as a route and generates the schema of its parameters.
-    pub fn of<R: Route>() -> RegisteredEndpoint {
+    pub fn new<R: Route>() -> RegisteredEndpoint {
         RegisteredEndpoint {
             name: R::NAME,
             path: R::PATH,
@@ -155,7 +155,7 @@ fn call<R: Route>(call: &Call<'_>, parameters: JsonObject) -> Result<Answered, P
     let invalid = |error: serde_json::Error| Problem::new(Kind::Parameter, error.to_string());
     let request: R::Request = serde_json::from_value(Value::Object(parameters)).map_err(invalid)?;
     let answer = R::call(call, request)?;
-    Ok(Answered { kept: R::kept(&answer), body: json(&answer) })
+    Ok(Answered { kept: R::kept_count(&answer), body: json(&answer) })
 }
 
 /// Notes a failure of the server itself in the log.

@@ -226,7 +226,7 @@ impl List {
             false => {
                 let cut = cutter.cut(&all)?;
                 let alone = cut.ranked.iter().map(|candidate| vec![candidate.position]).collect();
-                Decided::of(cut, alone, &groups)
+                Decided::new(cut, alone, &groups)
             }
             true => grouped(&cutter, &all, &groups)?,
         };
@@ -260,12 +260,12 @@ fn grouped(cutter: &ListCutter<'_>, all: &[&ListEntry], groups: &[Option<String>
         numbers.push(group.as_deref().map(|group| *known.entry(group).or_insert(next)));
     }
     let grouped = cutter.cut_groups(all, &numbers)?;
-    Ok(Decided::of(grouped.decided.into(), grouped.members, groups))
+    Ok(Decided::new(grouped.decided.into(), grouped.members, groups))
 }
 
 impl Decided {
     /// The decided candidates, best first, each with the positions of its members.
-    fn of(cut: ListCut, members: Vec<Vec<usize>>, groups: &[Option<String>]) -> Decided {
+    fn new(cut: ListCut, members: Vec<Vec<usize>>, groups: &[Option<String>]) -> Decided {
         let lines = cut.ranked.iter().zip(members).flat_map(|(candidate, members)| {
             let (value, kept) = (candidate.value, candidate.kept);
             members.into_iter().map(move |position| Line {

@@ -14,7 +14,7 @@ impl Operation for EvidenceSearch {
     type Request = VectorSearchRequest;
     type Answer = VectorMatches;
 
-    fn kept(answer: &VectorMatches) -> Option<usize> {
+    fn kept_count(answer: &VectorMatches) -> Option<usize> {
         Some(answer.cut.keep)
     }
 
@@ -44,10 +44,10 @@ impl Tool for EvidenceSearch {
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("query"),
         field("target"),
-        field("task").named("task_id"),
+        field("task").renamed("task_id"),
         field("top_k"),
         field("min_similarity"),
-        field("cut").named("cutoff"),
+        field("cut").renamed("cutoff"),
         field("namespace"),
     ]);
     type Options = PageArguments;
@@ -82,7 +82,7 @@ impl Operation for EvidenceRank {
     type Request = RankRequest;
     type Answer = RankedEvidence;
 
-    fn kept(answer: &RankedEvidence) -> Option<usize> {
+    fn kept_count(answer: &RankedEvidence) -> Option<usize> {
         Some(answer.cut.keep)
     }
 

@@ -49,8 +49,8 @@ impl Tool for EvidenceSql {
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("sql"),
         field("limit"),
-        field("timeout").named("timeout_ms"),
-        field("schema").named("include_schema"),
+        field("timeout").renamed("timeout_ms"),
+        field("schema").renamed("include_schema"),
         field("namespace"),
     ]);
     type Options = Options;

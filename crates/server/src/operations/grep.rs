@@ -75,9 +75,9 @@ impl Tool for Grep {
         exact totals. For every use of a name, a constant, a message. Use search for meaning.";
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("pattern"),
-        field("fixed_strings").named("literal"),
+        field("fixed_strings").renamed("literal"),
         field("ignore_case"),
-        field("word_regexp").named("word"),
+        field("word_regexp").renamed("word"),
         field("paths"),
         field("languages"),
         field("context"),

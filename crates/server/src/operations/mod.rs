@@ -14,11 +14,11 @@ pub(crate) struct Registry {
 
 impl Registry {
     fn tool<T: Tool>(&mut self) {
-        self.tools.push(RegisteredTool::of::<T>());
+        self.tools.push(RegisteredTool::new::<T>());
     }
 
     fn route<R: Route>(&mut self) {
-        self.routes.push(RegisteredEndpoint::of::<R>());
+        self.routes.push(RegisteredEndpoint::new::<R>());
     }
 }
 

@@ -14,7 +14,7 @@ impl Operation for Pack {
     type Request = PackRequest;
     type Answer = tamis::pack::Pack;
 
-    fn kept(answer: &tamis::pack::Pack) -> Option<usize> {
+    fn kept_count(answer: &tamis::pack::Pack) -> Option<usize> {
         Some(answer.cut.keep)
     }
 

@@ -15,7 +15,7 @@ impl Operation for Recall {
     type Request = QueryParameters;
     type Answer = Answer;
 
-    fn kept(answer: &Answer) -> Option<usize> {
+    fn kept_count(answer: &Answer) -> Option<usize> {
         Some(answer.cut.keep)
     }
 
@@ -52,8 +52,8 @@ impl Tool for Recall {
         field("strict"),
         field("since"),
         field("until"),
-        field("authors").named("author").single(),
-        field("topics").named("topic").single(),
+        field("authors").renamed("author").single(),
+        field("topics").renamed("topic").single(),
         field("namespace"),
     ]);
     type Options = PageArguments;

@@ -15,7 +15,7 @@ impl Operation for Search {
     type Request = SearchParameters;
     type Answer = Answer;
 
-    fn kept(answer: &Answer) -> Option<usize> {
+    fn kept_count(answer: &Answer) -> Option<usize> {
         Some(answer.cut.keep)
     }
 
@@ -50,7 +50,7 @@ impl Tool for Search {
         field("collections"),
         field("languages"),
         field("paths"),
-        field("states").named("state").single(),
+        field("states").renamed("state").single(),
         field("since"),
         field("namespace"),
     ]);

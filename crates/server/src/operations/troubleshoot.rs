@@ -70,7 +70,7 @@ impl Tool for Troubleshoot {
         empty: then search the code. Cite each source that you use.";
     const MAX_CHARS: usize = DEFAULT_MAX_CHARS;
     const ARGUMENTS: Option<&'static [Argument]> =
-        Some(&[field("title").required(), field("body").named("details"), field("max_results"), field("namespace")]);
+        Some(&[field("title").required(), field("body").renamed("details"), field("max_results"), field("namespace")]);
     type Options = Options;
 
     fn adapt(call: &Call<'_>, request: &mut TroubleshootRequest, options: &Options) {

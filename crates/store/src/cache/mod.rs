@@ -47,7 +47,7 @@ const LENGTH_ERROR: f32 = 1e-3;
 /// # let directory = tempfile::tempdir()?;
 /// let cache = EmbeddingCache::open(directory.path(), 1 << 30)?;
 /// let model = ModelKey { id: "toy".into(), dimension: 2 };
-/// let (known, unknown) = (TextHash::of("a sieve"), TextHash::of("a spoon"));
+/// let (known, unknown) = (TextHash::from_text("a sieve"), TextHash::from_text("a spoon"));
 /// cache.put(&model, &[(known, vec![0.6, 0.8])], 20_000)?;
 /// assert_eq!(cache.get(&model, &[unknown, known], 20_001)?, [None, Some(vec![0.6, 0.8])]);
 /// # Ok(())

@@ -26,11 +26,11 @@ fn unit(number: u32, dimension: usize) -> Vec<f32> {
 }
 
 fn rows(numbers: std::ops::Range<u32>, dimension: usize) -> Vec<(TextHash, Vec<f32>)> {
-    numbers.map(|number| (TextHash::of(&number.to_string()), unit(number, dimension))).collect()
+    numbers.map(|number| (TextHash::from_text(&number.to_string()), unit(number, dimension))).collect()
 }
 
 fn hashes(numbers: std::ops::Range<u32>) -> Vec<TextHash> {
-    numbers.map(|number| TextHash::of(&number.to_string())).collect()
+    numbers.map(|number| TextHash::from_text(&number.to_string())).collect()
 }
 
 fn hits(cache: &EmbeddingCache, numbers: std::ops::Range<u32>, dimension: usize, day: i64) -> usize {
@@ -59,7 +59,7 @@ fn a_second_process_finds_what_a_first_one_kept() {
 fn neither_text_nor_path_is_in_the_file() {
     let (_directory, cache) = empty(1 << 20);
     let secret = "the text that nobody else shall read";
-    cache.put(&model(4), &[(TextHash::of(secret), unit(3, 4))], 1).expect("kept");
+    cache.put(&model(4), &[(TextHash::from_text(secret), unit(3, 4))], 1).expect("kept");
     let path = cache.path().to_owned();
     drop(cache);
     for file in [path.clone(), crate::files::beside(&path, "-wal")] {
@@ -71,7 +71,7 @@ fn neither_text_nor_path_is_in_the_file() {
 #[test]
 fn what_no_model_gives_is_neither_kept_nor_used() {
     let (_directory, cache) = empty(1 << 20);
-    let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(TextHash::of);
+    let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(TextHash::from_text);
     let given = [
         (a, vec![f32::NAN, 0.0]),
         (b, vec![1.0, 0.0, 0.0]),
@@ -248,7 +248,7 @@ proptest! {
         let mut expected = std::collections::HashMap::new();
         for (place, &(text, model, day)) in entries.iter().enumerate() {
             let vector = unit(place as u32, 3);
-            let hash = TextHash::of(&text.to_string());
+            let hash = TextHash::from_text(&text.to_string());
             cache.put(&models[model], &[(hash, vector.clone())], day).expect("kept");
             expected.insert((text, model), vector);
         }

@@ -500,7 +500,7 @@ mod tests {
         let database = &store.database;
         store.apply(&[document("a.md", "plain"), document("b.md", &"compressed ".repeat(9))]).unwrap();
         let model = ModelKey { id: "model".into(), dimension: 3 };
-        let text = TextHash::of("plain");
+        let text = TextHash::from_text("plain");
         database.put_vectors(&model, &[(text, vec![0.1, 0.2, 0.3])]).unwrap();
         let model = database.model("model").unwrap().unwrap();
         let vectors = database.text_vectors("here", &model, &[text]).unwrap();

@@ -188,7 +188,7 @@ impl Splitter {
         self.parts.clear();
         let mut from = start;
         for position in start..end {
-            let current = Shape::of(characters[position]);
+            let current = Shape::from_char(characters[position]);
             if current == Shape::Underscore {
                 push_part(&mut self.parts, from, position);
                 from = position + 1;
@@ -197,13 +197,14 @@ impl Splitter {
             if position == from {
                 continue;
             }
-            let boundary = match (Shape::of(characters[position - 1]), current) {
+            let boundary = match (Shape::from_char(characters[position - 1]), current) {
                 (Shape::Lower, Shape::Upper) => true,
                 (Shape::Upper, Shape::Upper) => {
                     let follows = characters.get(position + 1).copied();
                     let after = characters.get(position + 2).copied();
-                    let plural = follows == Some('s') && after.is_none_or(|after| Shape::of(after) != Shape::Lower);
-                    follows.is_some_and(|next| Shape::of(next) == Shape::Lower) && !plural
+                    let plural =
+                        follows == Some('s') && after.is_none_or(|after| Shape::from_char(after) != Shape::Lower);
+                    follows.is_some_and(|next| Shape::from_char(next) == Shape::Lower) && !plural
                 }
                 (Shape::Digit, Shape::Digit) => false,
                 (Shape::Digit, _) => true,
@@ -263,7 +264,7 @@ enum Shape {
 }
 
 impl Shape {
-    fn of(character: char) -> Shape {
+    fn from_char(character: char) -> Shape {
         match character {
             '_' => Shape::Underscore,
             'a'..='z' => Shape::Lower,

@@ -101,7 +101,7 @@ impl Lexical {
 
     /// The current state of the directory, whoever wrote it.
     pub(crate) fn state(&self) -> State {
-        let Some(stamp) = Stamp::of(&self.directory.join("meta.json")) else {
+        let Some(stamp) = Stamp::from_path(&self.directory.join("meta.json")) else {
             return State::Missing;
         };
         let mut seen = lock(&self.seen);
@@ -418,7 +418,7 @@ impl Totals {
     }
 
     /// The lengths of the given namespaces, or of all for `None`, ascending.
-    pub(crate) fn of(&self, namespaces: Option<&[u32]>) -> Vec<(u32, Lengths)> {
+    pub(crate) fn lengths(&self, namespaces: Option<&[u32]>) -> Vec<(u32, Lengths)> {
         match namespaces {
             None => self.0.iter().map(|(&namespace, &lengths)| (namespace, lengths)).collect(),
             Some(asked) => asked.iter().filter_map(|namespace| Some((*namespace, *self.0.get(namespace)?))).collect(),
@@ -547,8 +547,8 @@ mod tests {
         totals.add(5, lengths);
         totals.subtract(5, lengths);
         totals.subtract(9, lengths);
-        assert_eq!(totals.of(None), [(3, lengths), (5, lengths)]);
-        assert_eq!(totals.of(Some(&[4, 5])), [(5, lengths)]);
+        assert_eq!(totals.lengths(None), [(3, lengths), (5, lengths)]);
+        assert_eq!(totals.lengths(Some(&[4, 5])), [(5, lengths)]);
         totals.subtract(3, lengths);
         totals.subtract(5, lengths);
         assert_eq!(totals, Totals::default());

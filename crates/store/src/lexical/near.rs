@@ -54,7 +54,7 @@ impl Reader {
     /// word of letters.
     pub(crate) fn near_terms(&self, word: &str, selection: &Selection) -> tantivy::Result<Option<Vec<NearTerm>>> {
         let [QueryWord { word, stem, compound: false }] = &query_words(word, 2)[..] else { return Ok(None) };
-        let searched = self.totals.of(selection.namespaces.as_deref());
+        let searched = self.totals.lengths(selection.namespaces.as_deref());
         let namespaces: Vec<u32> = searched.into_iter().map(|(namespace, _)| namespace).collect();
         let readers = self.searcher.segment_readers();
         for (segment, reader) in readers.iter().enumerate() {

@@ -56,7 +56,7 @@ impl Reader {
     }
 
     fn look_up(&self, text: &str, asked: Option<&[u32]>) -> tantivy::Result<Prepared> {
-        let searched = self.totals.of(asked);
+        let searched = self.totals.lengths(asked);
         let mut total = Lengths::default();
         searched.iter().for_each(|(_, lengths)| total.add(*lengths));
         let namespaces: Vec<u32> = searched.into_iter().map(|(namespace, _)| namespace).collect();

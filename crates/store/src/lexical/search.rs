@@ -369,7 +369,7 @@ impl Reader {
         limit: usize,
     ) -> tantivy::Result<Vec<PassageId>> {
         let mut found = BinaryHeap::new();
-        let searched = self.totals.of(selection.namespaces.as_deref());
+        let searched = self.totals.lengths(selection.namespaces.as_deref());
         let searched: Vec<u32> = searched.into_iter().map(|(namespace, _)| namespace).collect();
         for reader in self.searcher.segment_readers() {
             let inverted = reader.inverted_index(field)?;

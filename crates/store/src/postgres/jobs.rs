@@ -106,7 +106,7 @@ fn job(row: &Row) -> Job {
         job: row.get::<_, i64>(0) as u64,
         namespace: row.get(1),
         path: row.get(2),
-        state: JobState::named(row.get(3)).unwrap_or(JobState::Waiting),
+        state: JobState::from_name(row.get(3)).unwrap_or(JobState::Waiting),
         failures: row.get::<_, i32>(4) as u32,
         worker: row.get(5),
         reason: row.get(6),

@@ -121,7 +121,7 @@ mod tests {
     fn numbers(store: &TestStore) -> Vec<i64> {
         let numbers = store.connections.read(async |transaction| {
             let rows = transaction.query("SELECT number FROM namespaces", &[]).await?;
-            Ok(rows.iter().map(|row| TermNumbers::new(row.get(0)).of("secret")).collect())
+            Ok(rows.iter().map(|row| TermNumbers::new(row.get(0)).get("secret")).collect())
         });
         numbers.unwrap()
     }

@@ -132,7 +132,7 @@ pub(crate) async fn resolve(
         let rows = statement.query(transaction).await?;
         rows.iter().map(|row| row.get(0)).collect()
     } else {
-        named(transaction, &condition, &filter.symbols).await?
+        passages_of_symbols(transaction, &condition, &filter.symbols).await?
     };
     let all = scope.total.passages;
     if found.len() as u64 == all {
@@ -187,7 +187,11 @@ async fn documents(
 }
 
 /// The passages whose symbol has one of these names.
-async fn named(transaction: &Transaction<'_>, condition: &Condition, names: &[String]) -> Result<Vec<i64>, Failure> {
+async fn passages_of_symbols(
+    transaction: &Transaction<'_>,
+    condition: &Condition,
+    names: &[String],
+) -> Result<Vec<i64>, Failure> {
     let patterns = SymbolPatterns::new(names);
     // Every name that a pattern matches holds it, without its asterisk.
     let parts: Vec<&str> = names.iter().map(|name| name.trim().trim_end_matches('*')).collect();

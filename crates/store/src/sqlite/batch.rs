@@ -190,7 +190,7 @@ impl<'c> Batch<'c> {
     fn insert_passages(&mut self, id: i64, document: &NewDocument) -> Result<(), TransactionError> {
         let mut names = PublicIds::new(&document.namespace, &document.path);
         for (ordinal, passage) in document.passages.iter().enumerate() {
-            let hash = TextHash::of(&passage.embedded_text);
+            let hash = TextHash::from_text(&passage.embedded_text);
             let text = self.put_text(hash, &passage.embedded_text)?;
             let name = names.next(&Identity::new(passage, document.language.as_deref(), hash));
             let shared = passage.embedded_text.ends_with(&passage.text);

@@ -87,7 +87,7 @@ impl Database {
 
     /// Opens the database for reading and writing.
     pub(crate) fn open_writable(path: &Path) -> Result<Database> {
-        let before = FileId::of(path);
+        let before = FileId::from_path(path);
         let mut writer = writer(path).map_err(|error| StoreError::sqlite(path, error))?;
         SCHEMA.create(&mut writer, path)?;
         let instance = replay::instance(&writer).map_err(|error| StoreError::sqlite(path, error))?;
@@ -96,7 +96,7 @@ impl Database {
 
     /// Opens an existing database for reading, even if its directory cannot be written or the disk is full.
     pub(crate) fn open_read_only(path: &Path) -> Result<Database> {
-        let before = FileId::of(path);
+        let before = FileId::from_path(path);
         let (reader, frozen) = reader_of_any(path)?;
         SCHEMA.expect(&reader, path)?;
         let instance = replay::instance(&reader).map_err(|error| StoreError::sqlite(path, error))?;
@@ -105,7 +105,7 @@ impl Database {
 
     /// A database without connections, of the file that was at the path `before` it was opened.
     fn new(path: &Path, before: Option<FileId>, instance: [u8; 16], frozen: Option<Stamp>) -> Result<Database> {
-        let file = FileId::of(path).filter(|file| before.is_none_or(|before| before == *file));
+        let file = FileId::from_path(path).filter(|file| before.is_none_or(|before| before == *file));
         Ok(Database {
             path: path.to_owned(),
             instance,
@@ -121,7 +121,7 @@ impl Database {
 
     /// Fails if the opened file was deleted or replaced.
     pub(crate) fn check_replaced(&self) -> Result<()> {
-        match FileId::of(&self.path) {
+        match FileId::from_path(&self.path) {
             Some(file) if file == self.file => Ok(()),
             _ => Err(StoreError::replaced(&self.path)),
         }
@@ -141,7 +141,7 @@ impl Database {
     }
 
     fn looks_as(&self, stamp: Stamp) -> bool {
-        Stamp::of(&self.path) == Some(stamp) && !has_log(&self.path)
+        Stamp::from_path(&self.path) == Some(stamp) && !has_log(&self.path)
     }
 
     /// Opens another connection for reading.
@@ -278,7 +278,7 @@ fn reader_of_any(path: &Path) -> Result<(Connection, Option<Stamp>), StoreError>
     if !is_denied(&error) && !lacks_room(&error) {
         return Err(StoreError::sqlite(path, error));
     }
-    let stamp = Stamp::of(path);
+    let stamp = Stamp::from_path(path);
     if has_log(path) {
         return Err(StoreError::Unfinished { path: log_path(path) });
     }

@@ -175,7 +175,7 @@ pub(crate) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
         similarity_deviation: Some(0.05),
         bm25_mean: None,
         candidates: passages.iter().enumerate().map(candidate).collect(),
-        caller: Some(CallerKey::of(["session", "one"])),
+        caller: Some(CallerKey::from_parts(["session", "one"])),
         shown: Some((0..passages.len().min(2) as u32).collect()),
     }
 }
@@ -325,7 +325,7 @@ pub fn judgements_are_those_of_a_simple_model(test: &dyn TestLog) {
 }
 
 fn caller(name: &str) -> CallerKey {
-    CallerKey::of(["session", name])
+    CallerKey::from_parts(["session", name])
 }
 
 /// An opening of passages by a caller.

@@ -77,7 +77,7 @@ impl Opened {
             Access::ReadWrite => open_writable(path, IMPATIENT)?,
             Access::ReadOnly => open_read_only(path, PATIENT)?,
         };
-        Ok(Opened { connection, file: FileId::of(path) })
+        Ok(Opened { connection, file: FileId::from_path(path) })
     }
 }
 
@@ -143,7 +143,7 @@ impl EmbeddedUsageLog {
     fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T, TransactionError>) -> Result<Option<T>> {
         let Some(opened) = &self.connection else { return Ok(None) };
         let mut opened = lock(opened);
-        if FileId::of(&self.path) != opened.file {
+        if FileId::from_path(&self.path) != opened.file {
             // The opened file was deleted or replaced: a write to it would be lost.
             *opened = Opened::open(&self.path, self.access)?;
         }
@@ -208,7 +208,7 @@ impl Drop for EmbeddedUsageLog {
     fn drop(&mut self) {
         if let (Some(opened), Access::ReadWrite) = (&self.connection, self.access) {
             let opened = lock(opened);
-            if FileId::of(&self.path) == opened.file && log_bytes(&self.path) >= CHECKPOINT_BYTES {
+            if FileId::from_path(&self.path) == opened.file && log_bytes(&self.path) >= CHECKPOINT_BYTES {
                 // A failed checkpoint loses nothing.
                 let _ = checkpoint(&opened.connection);
             }

@@ -332,7 +332,7 @@ impl<D: Database> UsageLog for D {
     }
 
     fn logged(&self, ids: &[&str]) -> Result<Vec<Option<LoggedSearch>>> {
-        let mut found = self.read(async |session| rows::named(session, ids).await)?;
+        let mut found = self.read(async |session| rows::find_logged(session, ids).await)?;
         Ok(ids.iter().map(|id| found.remove(*id)).collect())
     }
 
@@ -343,7 +343,7 @@ impl<D: Database> UsageLog for D {
             session.lock(Lock::Labels).await?;
             // Whoever records a search with one of these identifiers waits, and finds it taken.
             session.lock(Lock::Searches(&ids)).await?;
-            rows::add_missing(session, searches, &rows::named(session, &ids).await?).await
+            rows::add_missing(session, searches, &rows::find_logged(session, &ids).await?).await
         })
     }
 

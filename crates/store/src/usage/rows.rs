@@ -263,7 +263,7 @@ pub(crate) async fn logged<E>(
     Ok(whole.collect())
 }
 
-pub(crate) async fn named<E>(session: &dyn Session<E>, ids: &[&str]) -> Result<HashMap<String, LoggedSearch>, E> {
+pub(crate) async fn find_logged<E>(session: &dyn Session<E>, ids: &[&str]) -> Result<HashMap<String, LoggedSearch>, E> {
     let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
     let found = logged(session, &format!("id {}", session.one_of(1)), values![ids]).await?;
     Ok(found.into_iter().map(|logged| (logged.search.id.clone(), logged)).collect())

@@ -115,7 +115,7 @@ impl Query {
             }
             if centre == MIXED {
                 for (estimate, namespace) in estimates.iter_mut().zip(&namespaces[at * GROUP..]) {
-                    *estimate += offsets.of(*namespace);
+                    *estimate += offsets.get(*namespace);
                 }
             }
             let mut good = at_least(&estimates, best.floor()) & live[at];

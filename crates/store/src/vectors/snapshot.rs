@@ -461,7 +461,7 @@ impl<'s> Offsets<'s> {
         self.offsets.get(place as usize).copied().unwrap_or_default()
     }
 
-    pub(crate) fn of(&self, namespace: u32) -> f32 {
+    pub(crate) fn get(&self, namespace: u32) -> f32 {
         self.namespaces.binary_search(&namespace).map_or(0.0, |place| self.at(place as u32))
     }
 }

@@ -33,7 +33,7 @@ fn a_document_comes_back_as_it_went_in() {
         for (at, (stored, put)) in passages.iter().zip([&method, &odd]).enumerate() {
             assert_eq!((&stored.text, &stored.context, &stored.symbol), (&put.text, &put.context, &put.symbol));
             assert_eq!((&stored.language, &stored.title, stored.ordinal), (&put.language, &new.title, at as u32));
-            assert_eq!(stored.text_hash, TextHash::of(&put.embedded_text));
+            assert_eq!(stored.text_hash, TextHash::from_text(&put.embedded_text));
         }
         let embedded: Vec<String> =
             store.unembedded(MODEL, &Filter::default(), 10).unwrap().into_iter().map(|text| text.text).collect();
@@ -248,9 +248,9 @@ fn one_text_is_embedded_once_and_its_vector_outlives_it() {
         put(store, vec![prose("a.md", &["licence", "one"]), prose("b.md", &["licence"])]);
         assert_eq!(embed(store), 2);
         assert_eq!(store.coverage(MODEL, &Filter::default()).unwrap().embedded, 3);
-        let licence = TextHash::of("licence");
+        let licence = TextHash::from_text("licence");
         assert_eq!(store.put_vectors(&model(), &[(licence, vector_of(licence))]).unwrap(), 0, "it has one");
-        assert_eq!(store.put_vectors(&model(), &[(TextHash::of("unheard of"), vec![1.0; 8])]).unwrap(), 0);
+        assert_eq!(store.put_vectors(&model(), &[(TextHash::from_text("unheard of"), vec![1.0; 8])]).unwrap(), 0);
 
         for path in ["a.md", "b.md"] {
             store.apply(&[Change::Delete { document: id_of(store, path) }]).unwrap();
@@ -268,7 +268,7 @@ fn one_text_is_embedded_once_and_its_vector_outlives_it() {
 fn vectors_are_held_to_their_model() {
     on_every_store(|store| {
         put(store, vec![prose("a.md", &["one"])]);
-        let hash = TextHash::of("one");
+        let hash = TextHash::from_text("one");
         let other = ModelKey { dimension: 4, ..model() };
         let refused = |model: &ModelKey, vector: &[f32]| {
             store.put_vectors(model, &[(hash, vector.to_vec())]).unwrap_err().to_string()

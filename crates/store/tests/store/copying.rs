@@ -72,7 +72,7 @@ fn vectors_are_read_by_text_and_stored_elsewhere_as_they_are() {
         );
         embed(store);
         assert_eq!(store.models().unwrap(), [model()]);
-        let texts = ["two", "three", "one", "none"].map(TextHash::of);
+        let texts = ["two", "three", "one", "none"].map(TextHash::from_text);
         let vectors = store.text_vectors("here", MODEL, &texts).unwrap();
         assert_eq!(vectors.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true, false], "isolated");
         assert_eq!(store.text_vectors("here", "unknown", &texts).unwrap(), [None, None, None, None]);

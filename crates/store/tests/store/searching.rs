@@ -154,7 +154,7 @@ fn the_nearest_are_those_of_an_exact_search() {
             if published {
                 publish(store);
             }
-            let query = vector_of(TextHash::of("the query"));
+            let query = vector_of(TextHash::from_text("the query"));
             let every = all(store);
             let exact = store.similarities(MODEL, &query, &Filter::default(), &every).unwrap();
             let mut expected: Vec<(f32, PassageId)> =
@@ -177,7 +177,7 @@ fn a_query_vector_is_held_to_its_model() {
     on_every_store(|store| {
         put(store, vec![prose("a.md", &["one", "two"])]);
         assert_eq!(store.nearest(MODEL, &[1.0; 8], &Filter::default(), 5).unwrap().hits, [], "no model yet");
-        let one = TextHash::of("one");
+        let one = TextHash::from_text("one");
         store.put_vectors(&model(), &[(one, vector_of(one))]).unwrap();
         assert_eq!(store.nearest("unknown", &[1.0], &Filter::default(), 3).unwrap(), Nearest::default());
         assert!(matches!(
@@ -242,7 +242,7 @@ fn equal_passages_are_found_in_the_order_of_their_paths_whenever_they_were_store
         };
         for k in [1, 3, 4, 10] {
             let by_words = store.lexical(&LexicalQuery::new("grinds flour"), &filter, k).unwrap().hits;
-            let same = vector_of(TextHash::of("the mill grinds flour"));
+            let same = vector_of(TextHash::from_text("the mill grinds flour"));
             let by_meaning = store.nearest(MODEL, &same, &filter, k).unwrap().hits;
             let expected = ["a.md", "b.md", "c.md", "d.md", "e00.md", "e01.md", "e02.md", "e03.md", "e04.md", "e05.md"];
             assert_eq!(of(by_words.iter().map(|hit| hit.passage).collect()), expected[..k]);

@@ -333,7 +333,7 @@ fn compared(
     let own_words = words(&text_of(asked));
     let mut texts: Vec<BTreeSet<String>> = records.iter().flatten().map(|issue| words(&text_of(issue))).collect();
     texts.push(own_words.clone());
-    let weights = Weights::of(&texts);
+    let weights = Weights::from_texts(&texts);
     let now = crate::dates::present();
     let asked_at = asked.created_at.or((asked.number == 0).then_some(now));
     let mut compared: Vec<(usize, ConsideredDuplicate)> = Vec::new();
@@ -423,7 +423,7 @@ pub(crate) struct Weights(BTreeMap<String, f64>);
 
 impl Weights {
     /// Computes the weights of all words of these texts.
-    pub fn of(texts: &[BTreeSet<String>]) -> Self {
+    pub fn from_texts(texts: &[BTreeSet<String>]) -> Self {
         let mut frequencies: BTreeMap<&String, usize> = BTreeMap::new();
         for word in texts.iter().flatten() {
             *frequencies.entry(word).or_default() += 1;
@@ -482,7 +482,7 @@ mod tests {
         assert!(words("… !?").is_empty());
 
         let texts = [set(&["upgrade", "jetty"]), set(&["upgrade", "jackson"]), set(&["upgrade", "jetty", "now"])];
-        let weights = Weights::of(&texts);
+        let weights = Weights::from_texts(&texts);
         assert!(weights.0["upgrade"] < weights.0["jetty"] && weights.0["jetty"] < weights.0["jackson"]);
         let (near, far) = (weights.shared(&texts[0], &texts[2]), weights.shared(&texts[0], &texts[1]));
         assert!(near > 2.0 * far, "{near} {far}");
@@ -497,7 +497,7 @@ mod tests {
         #[test]
         fn shared_words_are_a_share_and_the_same_both_ways(texts in proptest::collection::vec("[a-eA-E_0-2 ]{0,40}", 1..8)) {
             let texts: Vec<BTreeSet<String>> = texts.iter().map(|text| words(text)).collect();
-            let weights = Weights::of(&texts);
+            let weights = Weights::from_texts(&texts);
             for (a, b) in texts.iter().zip(texts.iter().skip(1)) {
                 let shared = weights.shared(a, b);
                 prop_assert!((0.0..=1.0).contains(&shared));

@@ -411,7 +411,7 @@ impl Feedback<'_> {
         }
         let request =
             SearchRequest { entry_point: Some(IMPORTED_JUDGEMENTS.into()), ..SearchRequest::new(query.text.as_str()) };
-        let answer = search_under(&Context::of(self.index), &request, None, &Default::default())?;
+        let answer = search_under(&Context::unobserved(self.index), &request, None, &Default::default())?;
         let id = answer.query_id.ok_or_else(|| EvaluationError::Path {
             path: self.index.location.directory.clone(),
             reason: self.recording_problem().unwrap_or_else(|| "the search could not be recorded".into()),

@@ -269,7 +269,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
 /// ```
 #[must_use]
 pub fn threshold_language(language: &str) -> &str {
-    let base = Language::named(language).map_or(language, |found| found.base_name());
+    let base = Language::from_name(language).map_or(language, |found| found.base_name());
     if base == "javascript" { "typescript" } else { base }
 }
 

@@ -92,7 +92,7 @@ fn texts(pair: &Pair) -> impl Iterator<Item = (TextHash, TextHash)> {
     let stored = pair.to.as_ref().filter(|_| !pair.is_to_write());
     pair.from.keys.iter().zip(&pair.from.content.passages).enumerate().map(move |(place, (key, passage))| {
         let there = stored.and_then(|to| to.keys.get(place)).map(|key| key.text_hash);
-        (key.text_hash, there.unwrap_or_else(|| TextHash::of(&passage.embedded_text)))
+        (key.text_hash, there.unwrap_or_else(|| TextHash::from_text(&passage.embedded_text)))
     })
 }
 
@@ -273,7 +273,7 @@ type OnBothSides = (Option<EvidenceRecord>, Option<EvidenceRecord>);
 struct Graph(BTreeMap<EvidenceKey, (String, EvidenceRecord)>);
 
 impl Graph {
-    fn read(store: &dyn Store, namespace: &str) -> Result<Graph, Error> {
+    fn from_store(store: &dyn Store, namespace: &str) -> Result<Graph, Error> {
         let mut records = BTreeMap::new();
         for origin in store.origins()? {
             if origin.namespace == namespace && origin.collection == EVIDENCE_COLLECTION {
@@ -306,8 +306,8 @@ pub(crate) fn copy_nodes(
     delete: bool,
     written: &mut Written,
 ) -> Result<(), Error> {
-    let graph = Graph::read(from, namespace)?;
-    let mut there = Graph::read(to, namespace)?;
+    let graph = Graph::from_store(from, namespace)?;
+    let mut there = Graph::from_store(to, namespace)?;
     if delete {
         let mut surplus: Vec<&String> =
             there.0.iter().filter(|(key, _)| !graph.0.contains_key(key)).map(|(_, (origin, _))| origin).collect();
@@ -316,7 +316,7 @@ pub(crate) fn copy_nodes(
             written.deleted += to.remove_origin(origin, &[namespace.to_owned()])?.deleted;
         }
         if !surplus.is_empty() {
-            there = Graph::read(to, namespace)?;
+            there = Graph::from_store(to, namespace)?;
         }
     }
     // A page refers to its work.
@@ -334,8 +334,8 @@ pub(crate) fn copy_edges(
     written: &mut Written,
 ) -> Result<(), Error> {
     let is_edge = |record: &EvidenceRecord| matches!(record, EvidenceRecord::Edge(_));
-    let missing = Graph::read(from, namespace)?;
-    let there = Graph::read(to, namespace)?;
+    let missing = Graph::from_store(from, namespace)?;
+    let there = Graph::from_store(to, namespace)?;
     put(to, namespace, missing.missing_in(&there, is_edge), written)
 }
 
@@ -399,7 +399,7 @@ pub(crate) fn compare(
     };
     let (here, there) = (records(from)?, records(to)?);
     // The origins of those without a document decide what removing an import removes.
-    let (origins, origins_there) = (Graph::read(from, namespace)?, Graph::read(to, namespace)?);
+    let (origins, origins_there) = (Graph::from_store(from, namespace)?, Graph::from_store(to, namespace)?);
     comparison.evidence.from = here.len() as u64;
     comparison.evidence.to = there.len() as u64;
     for (key, record) in &here {
@@ -433,7 +433,7 @@ pub(crate) fn copy_usage(
         if observer.cancelled() {
             return Ok(false);
         }
-        let there = named(to, batch)?;
+        let there = find_logged(to, batch)?;
         let missing: Vec<LoggedSearch> = batch
             .iter()
             .zip(there)
@@ -466,7 +466,7 @@ fn all_searches(log: &dyn UsageLog) -> Result<Vec<LoggedSearch>, Error> {
     }
 }
 
-fn named(log: &dyn UsageLog, searches: &[&LoggedSearch]) -> Result<Vec<Option<LoggedSearch>>, Error> {
+fn find_logged(log: &dyn UsageLog, searches: &[&LoggedSearch]) -> Result<Vec<Option<LoggedSearch>>, Error> {
     Ok(log.logged(&searches.iter().map(|one| one.search.id.as_str()).collect::<Vec<_>>())?)
 }
 
@@ -481,7 +481,7 @@ fn holds_labels(there: &LoggedSearch, search: &LoggedSearch) -> bool {
 fn compare_searches(to: &dyn UsageLog, searches: &[&LoggedSearch]) -> Result<Compared, Error> {
     let mut compared = Compared { from: searches.len() as u64, ..Compared::default() };
     for batch in searches.chunks(SEARCHES) {
-        for (search, there) in batch.iter().zip(named(to, batch)?) {
+        for (search, there) in batch.iter().zip(find_logged(to, batch)?) {
             let Some(there) = there else {
                 compared.different += 1;
                 continue;

@@ -344,7 +344,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::process::Command;
 
-    fn said(result: io::Result<Vec<u8>>) -> String {
+    fn outcome(result: io::Result<Vec<u8>>) -> String {
         result.expect_err("refused").to_string()
     }
 
@@ -364,28 +364,28 @@ mod tests {
 
         let read = |path: &str| read_in(root, Path::new(path), 6);
         assert_eq!(read("a/b/file").expect("read"), b"inside");
-        assert!(said(read("pipe")).contains("a pipe, not a regular file"));
+        assert!(outcome(read("pipe")).contains("a pipe, not a regular file"));
         for link in ["zero", "gone", "inner", "pipes"] {
-            assert!(said(read(link)).contains("a symbolic link"), "{link}");
+            assert!(outcome(read(link)).contains("a symbolic link"), "{link}");
         }
         for path in ["way/secret", "../secret", "/etc/passwd", "a/b", ""] {
             assert!(read(path).is_err(), "{path}");
         }
-        assert!(said(read_in(root, Path::new("a/b/file"), 5)).contains("larger than 5 bytes"));
+        assert!(outcome(read_in(root, Path::new("a/b/file"), 5)).contains("larger than 5 bytes"));
         assert_eq!(read("none").expect_err("none").kind(), ErrorKind::NotFound);
 
         let linked = |path: &str| read_linked(root, Path::new(path), 6);
         assert_eq!(linked("inner").expect("stays in the tree"), b"inside");
-        assert!(said(linked("pipes")).contains("a pipe"));
+        assert!(outcome(linked("pipes")).contains("a pipe"));
         for path in ["zero", "gone", "way/secret"] {
-            assert!(said(linked(path)).contains("out of the tree"), "{path}");
+            assert!(outcome(linked(path)).contains("out of the tree"), "{path}");
         }
         assert_eq!(linked("none").expect_err("none").kind(), ErrorKind::NotFound);
 
         let regular = |path: &str| read_regular(&root.join(path), 7);
         assert_eq!(regular("way/secret").expect("followed"), b"outside");
-        assert!(said(regular("zero")).contains("a device"));
-        assert!(said(regular("pipe")).contains("a pipe"));
+        assert!(outcome(regular("zero")).contains("a device"));
+        assert!(outcome(regular("pipe")).contains("a pipe"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::search::Reranker;
 /// Opens the store. In a directory that is read-only or full it is opened for reading, and the reason comes with it.
 pub(crate) fn store(location: &Location, config: &Config) -> Result<(Arc<dyn Store>, Option<StoreError>), Error> {
     if let Some(url) = &config.store.url {
-        return Ok((database(url, &named(location, config))?, None));
+        return Ok((database(url, &namespace_name(location, config))?, None));
     }
     holds_plain_files(&location.directory)?;
     match open_writable(&location.directory) {
@@ -50,7 +50,7 @@ fn database(_: &str, _: &str) -> Result<Arc<dyn Store>, Error> {
 }
 
 /// The name of a tree in a database that many trees share.
-fn named(location: &Location, config: &Config) -> String {
+fn namespace_name(location: &Location, config: &Config) -> String {
     config.store.namespace.clone().unwrap_or_else(|| location.namespace.clone())
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn namespace(
     writable: bool,
 ) -> Result<String, Error> {
     if config.store.url.is_some() {
-        return Ok(named(location, config));
+        return Ok(namespace_name(location, config));
     }
     if let Some(namespace) = store.property("namespace")? {
         return Ok(namespace);
@@ -92,7 +92,7 @@ pub(crate) fn registry(
     let is_here = |known: &Namespace| known.machine.as_ref().is_none_or(|machine| *machine == machine_name());
     let root = known.filter(is_here).and_then(|known| Some(plain(&location.base().join(known.root?))));
     let root = root.filter(|root| root.is_dir()).unwrap_or_else(|| location.root.clone());
-    Registry::read(store.property(SOURCES_PROPERTY)?.as_deref(), namespace, &root, location, config)
+    Registry::parse(store.property(SOURCES_PROPERTY)?.as_deref(), namespace, &root, location, config)
 }
 
 /// Opens the store in a directory for writing, and makes the directory if it is missing.

@@ -122,7 +122,7 @@ impl Registry {
     ///
     /// # Errors
     /// The list cannot be read, two namespaces have one name, or a directory lies inside another one.
-    pub fn read(
+    pub fn parse(
         kept: Option<&str>,
         namespace: &str,
         root: &Path,
@@ -420,7 +420,7 @@ mod tests {
         let mut config = Config::built_in();
         config.collections = collections;
         let location = Location::at(Path::new("/w"), Some(Path::new("/index")));
-        Registry::read(None, "w", &location.root, &location, &config).map_err(|error| error.to_string())
+        Registry::parse(None, "w", &location.root, &location, &config).map_err(|error| error.to_string())
     }
 
     #[test]

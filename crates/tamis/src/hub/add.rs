@@ -115,7 +115,7 @@ impl Adding<'_> {
         };
         let choice = choose(&self.request.name, self.listing, &wish, &mut |file| self.small(file).map(Some))?;
         let files = self.fetch(&choice)?;
-        let before = ModelRecord::read(&self.place).ok();
+        let before = ModelRecord::from_directory(&self.place).ok();
         let was_there = before.as_ref().is_some_and(|record| record.files == files && record.kind == choice.kind);
         let mut record = ModelRecord {
             model: self.request.name.repository().to_owned(),

@@ -52,7 +52,9 @@ impl ModelsDirectory {
         };
         let repositories = below(&self.path).filter(|path| !path.ends_with(INCOMING));
         let directories = repositories.flat_map(|repository| below(&repository).collect::<Vec<_>>());
-        let read = |directory: PathBuf| Some(InstalledModel { record: ModelRecord::read(&directory).ok()?, directory });
+        let read = |directory: PathBuf| {
+            Some(InstalledModel { record: ModelRecord::from_directory(&directory).ok()?, directory })
+        };
         let mut models: Vec<InstalledModel> = directories.filter_map(read).collect();
         let order = |model: &InstalledModel| (model.record.model.clone(), std::cmp::Reverse(model.record.added));
         models.sort_by_key(order);
@@ -195,7 +197,7 @@ impl ModelRecord {
     ///
     /// # Errors
     /// It is missing, or is not one.
-    pub(crate) fn read(directory: &Path) -> io::Result<Self> {
+    pub(crate) fn from_directory(directory: &Path) -> io::Result<Self> {
         let bytes = crate::file::foreign::read_in(directory, Path::new(SETTINGS_FILE), LONGEST)?;
         Ok(serde_json::from_slice(&bytes)?)
     }

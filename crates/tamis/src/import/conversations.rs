@@ -50,7 +50,7 @@ impl ConversationImport {
     ///
     /// # Errors
     /// A log has none of the formats that [`tamis_text::read_conversations`] knows.
-    pub fn read(
+    pub fn from_inputs(
         inputs: &[ImportInput],
         name: Option<&str>,
         origin: Option<&str>,

@@ -47,7 +47,7 @@ impl IssueImport {
     ///
     /// # Errors
     /// An input has none of the formats, or two inputs name different repositories.
-    pub fn read(inputs: &[ImportInput], origin: Option<&str>) -> Result<IssueImport, Error> {
+    pub fn from_inputs(inputs: &[ImportInput], origin: Option<&str>) -> Result<IssueImport, Error> {
         let mut import = IssueImport::default();
         let mut said: Option<(String, &str)> = None;
         for input in inputs {

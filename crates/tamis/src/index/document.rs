@@ -150,7 +150,7 @@ impl Collections {
 
     /// Returns the collection of the file at `path`; `None` for code and data, whatever the rules say.
     pub fn of_file(&self, path: &str) -> Option<FileCollection> {
-        let prose = Language::of(path, "").is_some_and(|language| language.category == Category::Prose);
+        let prose = Language::detect(path, "").is_some_and(|language| language.category == Category::Prose);
         prose.then(|| self.of_prose(path))
     }
 

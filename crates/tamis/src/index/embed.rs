@@ -173,7 +173,7 @@ struct Made {
 /// Returns the hash of what a model reads of a text. It is the cache's key: the cache is shared by trees in which the text has other
 /// paths.
 fn input_hash(text: &TextToEmbed, input: &str) -> TextHash {
-    if input == text.text { text.hash } else { TextHash::of(input) }
+    if input == text.text { text.hash } else { TextHash::from_text(input) }
 }
 
 /// One model's part of a run. The model is loaded at the first text that the cache lacks.

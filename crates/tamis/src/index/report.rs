@@ -215,7 +215,7 @@ impl Preview {
     ///
     /// # Errors
     /// A glob of the configuration is invalid.
-    pub fn of(directories: &[PathBuf], index: &Path, config: &Config) -> Result<Preview, Error> {
+    pub fn new(directories: &[PathBuf], index: &Path, config: &Config) -> Result<Preview, Error> {
         let mut preview = Preview { directories: directories.to_vec(), ..Preview::default() };
         for root in directories {
             let source = Source { root: root.clone(), ..Source::default() };
@@ -279,7 +279,7 @@ mod tests {
         }
         fs::write(root.join("large.rs"), "// x\n".repeat(300_000)).expect("written");
         let preview =
-            Preview::of(std::slice::from_ref(&root), &root.join(".tamis"), &Config::built_in()).expect("listed");
+            Preview::new(std::slice::from_ref(&root), &root.join(".tamis"), &Config::built_in()).expect("listed");
         assert_eq!((preview.files, preview.bytes), (3, 4 + 10 + 6), "{preview:?}");
         assert_eq!(preview.left_out.keys().collect::<Vec<_>>(), [".env", "large.rs"]);
         assert_eq!(preview.skipped.values().sum::<u64>(), 2);

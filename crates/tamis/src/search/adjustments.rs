@@ -67,7 +67,7 @@ pub(crate) fn adjustments_under(context: &Context<'_>, query: &Query, rule: &dyn
 impl Adjustments {
     /// Returns a passage's language: the stored one, or else that of its path.
     pub fn language_of<'p>(&self, passage: &'p StoredPassage) -> Option<&'p str> {
-        passage.language.as_deref().or_else(|| Language::of(&passage.path, "").map(|found| found.name))
+        passage.language.as_deref().or_else(|| Language::detect(&passage.path, "").map(|found| found.name))
     }
 
     /// Returns the relation of a passage's language to the hinted one.
@@ -92,7 +92,7 @@ impl Adjustments {
             .ages
             .as_ref()
             .map_or(1.0, |ages| self.config.recency.factor(Self::date(passage), ages.from(&passage.namespace), severe));
-        Adjustment::of(language, recency)
+        Adjustment::new(language, recency)
     }
 
     /// Returns `true` if age adjusts candidates.

@@ -92,7 +92,7 @@ pub struct Reading {
 
 impl Reading {
     /// Returns an answer's sentence with the readings of its query.
-    pub(crate) fn told(sentence: String, readings: &[Reading]) -> String {
+    pub(crate) fn explain(sentence: String, readings: &[Reading]) -> String {
         let told: Vec<String> =
             readings.iter().map(|Reading { word, read_as }| format!("\"{word}\" as \"{read_as}\"")).collect();
         match told.is_empty() {

@@ -73,7 +73,7 @@ impl Candidate {
             required: None,
             exact: None,
             first: None,
-            adjustment: Adjustment::of(1.0, 1.0),
+            adjustment: Adjustment::new(1.0, 1.0),
             decay: 1.0,
             short: false,
             place: 0,
@@ -236,7 +236,7 @@ pub(crate) fn is_program(passage: &StoredPassage) -> bool {
 }
 
 fn is_program_at(collection: &str, language: Option<&str>, path: &str) -> bool {
-    let category = language.and_then(Language::named).map(|language| language.category);
+    let category = language.and_then(Language::from_name).map(|language| language.category);
     let (directories, _) = path.rsplit_once('/').unwrap_or_default();
     let documents = |directory: &str| DOCUMENTATION.iter().any(|name| directory.eq_ignore_ascii_case(name));
     collection == CODE && category == Some(Category::Code) && !directories.split('/').any(documents)
@@ -272,7 +272,7 @@ pub(crate) mod test_support {
             language: None,
             role: "main".into(),
             form: TextForm::Prose,
-            text_hash: TextHash::of(text),
+            text_hash: TextHash::from_text(text),
         }
     }
 }

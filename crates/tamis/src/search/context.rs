@@ -20,7 +20,7 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// A context that nobody stops.
-    pub fn of(index: &'a Index) -> Self {
+    pub fn unobserved(index: &'a Index) -> Self {
         Context::new(index, &())
     }
 

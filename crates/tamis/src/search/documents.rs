@@ -395,7 +395,7 @@ pub(crate) fn pages(
     let decided = decide(context, &retrieved, asked.rule(), clock)?;
     let copies = decided.ranking.entries.iter().take(decided.cut.keep).flat_map(|entry| &entry.copies);
     let copies = copies.map(|copy| copy.candidate.passage.document).collect();
-    let kept = decided.kept();
+    let kept = decided.kept_entries();
     let mut others: Vec<&Candidate> = kept.iter().flat_map(|kept| &kept.further).copied().collect();
     others.sort_by_key(|candidate| candidate.place);
     let mut places: HashMap<DocumentId, usize> = HashMap::new();

@@ -562,7 +562,7 @@ mod tests {
             let passages = [(1, "connection reset by peer"), (2, "retry_limit of the client")];
             let candidate = |(number, text)| Candidate::new(passage(number, "a.md", text), Scores::default());
             let mut candidates = passages.map(candidate);
-            look_for(&RequiredTerms::of(query), &mut candidates);
+            look_for(&RequiredTerms::from_query(query), &mut candidates);
             candidates.map(|candidate| candidate.required)
         };
         assert_eq!(required("\"connection reset\" of the client"), [Some(1.0), Some(0.0)]);

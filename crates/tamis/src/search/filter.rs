@@ -52,7 +52,7 @@ pub struct MetadataFilter {
     /// Only passages by one of these authors or speakers (default: anyone).
     #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
     #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long = "author", value_name = "NAME", value_delimiter = ',', value_parser = flags::named, help_heading = "Filters", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long = "author", value_name = "NAME", value_delimiter = ',', value_parser = flags::name, help_heading = "Filters", hide_short_help = true))]
     pub authors: Vec<String>,
     /// Only issues, or only pull requests: issue, pull_request.
     #[schemars(length(max = 5), inner(length(max = 20)))]
@@ -62,7 +62,7 @@ pub struct MetadataFilter {
     /// Only notes on one of these topics, the headings above them (default: any).
     #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
     #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = flags::named, help_heading = "Filters", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = flags::name, help_heading = "Filters", hide_short_help = true))]
     pub topics: Vec<String>,
     /// Only what is dated since 2025-01-31, 7d or 'last week' (default: any time).
     #[schemars(with = "Option<String>", length(min = 1, max = 100))]
@@ -145,13 +145,13 @@ impl MetadataFilter {
         one_of("state", &self.states, &MetadataFilter::STATES)?;
         one_of("type", &self.types, &MetadataFilter::TYPES)?;
         for (name, values) in [("author", &self.authors), ("topic", &self.topics)] {
-            named(name, values)?;
+            check_names(name, values)?;
         }
         for labels in &self.labels {
             if labels.is_empty() {
                 return Err(Error::argument("label", "none", "at least one label a group"));
             }
-            named("label", labels)?;
+            check_names("label", labels)?;
         }
         match (self.since, self.until) {
             (Some(since), Some(until)) if since >= until => {
@@ -216,7 +216,7 @@ fn one_of(name: &'static str, values: &[String], allowed: &[&str]) -> Result<(),
     }
 }
 
-fn named(name: &'static str, values: &[String]) -> Result<(), Error> {
+fn check_names(name: &'static str, values: &[String]) -> Result<(), Error> {
     match values.iter().find(|value| value.trim_start_matches('@').trim().is_empty()) {
         Some(value) => Err(Error::argument(name, format!("{value:?}"), "a name")),
         None => Ok(()),

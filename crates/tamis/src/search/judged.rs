@@ -158,7 +158,7 @@ impl JudgedPassages {
     }
 
     /// Returns what was said of a passage.
-    pub fn said(&self, passage: &StoredPassage) -> Option<Said> {
+    pub fn verdict_on(&self, passage: &StoredPassage) -> Option<Said> {
         self.0.get(&passage.id).copied()
     }
 }

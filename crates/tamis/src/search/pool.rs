@@ -255,9 +255,10 @@ mod tests {
         for rule in ["background", "max_gap", "top_score"] {
             let rule = tamis_cut::parse(rule).expect("a rule");
             for depth in [1, 5, 12, 25] {
-                let deep =
-                    candidates(&Context::of(&index), "oven by the tide", 50, None).expect("found").at_depth(depth);
-                let shallow = candidates(&Context::of(&index), "oven by the tide", depth, None).expect("found");
+                let deep = candidates(&Context::unobserved(&index), "oven by the tide", 50, None)
+                    .expect("found")
+                    .at_depth(depth);
+                let shallow = candidates(&Context::unobserved(&index), "oven by the tide", depth, None).expect("found");
                 let (deep, shallow) = (deep.decide(&*rule).expect("decided"), shallow.decide(&*rule).expect("decided"));
                 assert_eq!(deep.cut.keep, shallow.cut.keep, "{rule:?} at {depth}");
                 let documents = |ordered: &super::Ordered| -> Vec<String> {
@@ -274,7 +275,7 @@ mod tests {
         let index = index(directory.path());
         let rule = tamis_cut::parse("auto").expect("a rule");
         let measured = || {
-            let found = candidates(&Context::of(&index), "oven by the tide", 20, None).expect("found");
+            let found = candidates(&Context::unobserved(&index), "oven by the tide", 20, None).expect("found");
             let ordered = found.decide(&*rule).expect("decided");
             let documents: Vec<String> = ordered.passages.into_iter().map(|passage| passage.document).collect();
             (ordered.cut.keep, ordered.probabilities, documents)
@@ -303,12 +304,12 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let index = index(directory.path());
         let rule = tamis_cut::parse("fixed:k=5").expect("a rule");
-        let all = candidates(&Context::of(&index), "tide tide tide", 20, None)
+        let all = candidates(&Context::unobserved(&index), "tide tide tide", 20, None)
             .expect("found")
             .decide(&*rule)
             .expect("decided");
         let own = all.passages[0].document.clone();
-        let rest = candidates(&Context::of(&index), "tide tide tide", 20, Some(&own))
+        let rest = candidates(&Context::unobserved(&index), "tide tide tide", 20, Some(&own))
             .expect("found")
             .decide(&*rule)
             .expect("decided");

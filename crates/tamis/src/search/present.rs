@@ -255,7 +255,7 @@ pub(crate) fn present(
         limit: request.limit_under(&context.index.config).min(cut.keep),
         model: plan.model.as_ref().map(|model| model.id.as_str()),
     };
-    let kept: Vec<Placed> = decided.kept().into_iter().map(Placed::entry).collect();
+    let kept: Vec<Placed> = decided.kept_entries().into_iter().map(Placed::entry).collect();
     let placed = arranged(context, kept, &order)?;
     let shown = match request.passages {
         true => arranged(context, flattened(&placed), &DisplayOrder { limit: usize::MAX, ..order })?,
@@ -291,7 +291,7 @@ pub(crate) fn present(
         model: plan.model.as_ref().map(|model| model.id.clone()),
         results,
         cut: cut.clone(),
-        summary: Reading::told(cut.sentence(placed.len(), &missing_words), &query.readings),
+        summary: Reading::explain(cut.sentence(placed.len(), &missing_words), &query.readings),
         nearest,
         missing_words,
         readings: query.readings.clone(),
@@ -464,7 +464,7 @@ fn newest_first<'r>(placed: Vec<Placed<'r>>, decay: &SearchDecay<'_>) -> Vec<Pla
         (Some(_), None) => f64::NAN,
     };
     let date = |placed: &Placed| decay.date(&placed.candidate.passage).unwrap_or(i64::MAX);
-    let shingles = placed.iter().map(|placed| Some(Shingles::of(&placed.candidate.passage.text)));
+    let shingles = placed.iter().map(|placed| Some(Shingles::from_text(&placed.candidate.passage.text)));
     let copied = near_copies(&shingles.collect::<Vec<_>>(), |_, _| true);
     let mut said: Vec<Placed> = Vec::new();
     let mut repeated: Vec<Placed> = Vec::new();

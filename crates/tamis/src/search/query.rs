@@ -89,19 +89,19 @@ pub(crate) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &F
     if can_read && request.mode.unwrap_or(context.index.config.search.mode).lexical() {
         (parsed.text, readings) = read_misspelt(context, &parsed.text, &all);
     }
-    let names = QueryNames::of(&parsed.text);
+    let names = QueryNames::from_query(&parsed.text);
     let weighed = |variant: &Variant| Ok((variant.text.trim().to_owned(), variant.checked()?));
     let (gate, waived_gate) = gates(context, request);
     let judged = judged_passages(context, request, &scope, &parsed.text);
     Ok(Query {
         hint: request.hint(&parsed),
-        lean: Lean::of(&parsed.text, &names).filter(|_| !request.memory),
+        lean: Lean::from_query(&parsed.text, &names).filter(|_| !request.memory),
         names,
-        paths: Arc::new(PathNames::of(&parsed.text)),
-        asked: Arc::new(AskedNames::of(&parsed.text)),
-        literal: Arc::new(LiteralText::of(&parsed.text)),
-        proper_names: ProperNames::of(&parsed.text),
-        required: RequiredTerms::of(&parsed.text),
+        paths: Arc::new(PathNames::from_query(&parsed.text)),
+        asked: Arc::new(AskedNames::from_query(&parsed.text)),
+        literal: Arc::new(LiteralText::from_query(&parsed.text)),
+        proper_names: ProperNames::from_query(&parsed.text),
+        required: RequiredTerms::from_query(&parsed.text),
         words: parsed.words,
         text: parsed.text,
         variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
@@ -138,16 +138,16 @@ impl SearchRequest {
     /// Returns the language to prefer. The caller's hint comes first, then the query's, then the only language that the filter
     /// allows, then that of the caller's file.
     pub(crate) fn hint(&self, parsed: &Parsed) -> Option<&'static str> {
-        let said = || self.language_hint.as_deref().and_then(Language::named);
+        let said = || self.language_hint.as_deref().and_then(Language::from_name);
         let only = || {
             let mut bases: Vec<&str> =
-                self.languages.iter().filter_map(|name| Language::named(name)).map(Language::base_name).collect();
+                self.languages.iter().filter_map(|name| Language::from_name(name)).map(Language::base_name).collect();
             bases.sort_unstable();
             bases.dedup();
-            if let [base] = bases[..] { Language::named(base) } else { None }
+            if let [base] = bases[..] { Language::from_name(base) } else { None }
         };
-        let here = || self.caller_path.as_deref().and_then(|path| Language::of(path, ""));
-        let named = || parsed.language.and_then(Language::named);
+        let here = || self.caller_path.as_deref().and_then(|path| Language::detect(path, ""));
+        let named = || parsed.language.and_then(Language::from_name);
         said().or_else(named).or_else(only).or_else(here).map(|language| language.name)
     }
 }
@@ -169,7 +169,7 @@ impl SearchRequest {
                 format!("at most {MAX_VARIANTS}"),
             ));
         }
-        if let Some(hint) = self.language_hint.as_ref().filter(|hint| Language::named(hint).is_none()) {
+        if let Some(hint) = self.language_hint.as_ref().filter(|hint| Language::from_name(hint).is_none()) {
             return Err(Error::argument("language", format!("{hint:?}"), "a language's canonical name, such as rust"));
         }
         if let Some(role) = self.roles.iter().find(|role| role.parse::<Role>().is_err()) {
@@ -360,7 +360,7 @@ impl Exclusion {
             && text.chars().all(char::is_alphanumeric)
             && !text.starts_with(|first: char| first.is_ascii_digit());
         let excluded = phrase.or_else(|| Some(text).filter(|_| is_word))?.trim();
-        let terms = RequiredTerms::of(&format!("\"{excluded}\""));
+        let terms = RequiredTerms::from_query(&format!("\"{excluded}\""));
         // A phrase that is too long is none to the terms.
         let is_one = terms.iter().count() == 1;
         is_one.then(|| Exclusion { text: excluded.to_owned(), terms, quoted: phrase.is_some() })
@@ -444,7 +444,7 @@ fn phrases(text: &str) -> RequiredTerms {
     // A mark without a partner quotes nothing.
     let quoted = parts.iter().enumerate().take(parts.len().saturating_sub(1)).filter(|(at, _)| at % 2 == 1);
     let quoted: Vec<String> = quoted.map(|(_, phrase)| format!("\"{phrase}\"")).collect();
-    RequiredTerms::of(&quoted.join(" "))
+    RequiredTerms::from_query(&quoted.join(" "))
 }
 
 impl WordFilter {

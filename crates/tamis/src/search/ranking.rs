@@ -292,7 +292,7 @@ pub(crate) fn copied(candidates: &[&Candidate]) -> Vec<Option<usize>> {
         }
     }
     let shingles =
-        |(candidate, compared): (&&Candidate, &bool)| compared.then(|| Shingles::of(&candidate.passage.text));
+        |(candidate, compared): (&&Candidate, &bool)| compared.then(|| Shingles::from_text(&candidate.passage.text));
     let shingles: Vec<Option<Shingles>> = candidates.iter().zip(&compared).map(shingles).collect();
     near_copies(&shingles, may)
 }
@@ -322,7 +322,7 @@ impl Decided {
     /// Returns the kept entries. Their other relevant passages are those whose own value is at least that of the last kept entry,
     /// without comments that say nothing. The best passages take their share of a token budget first; a further passage that does not
     /// fit into the rest is skipped.
-    pub fn kept(&self) -> Vec<Kept<'_>> {
+    pub fn kept_entries(&self) -> Vec<Kept<'_>> {
         let Decided { ranking, cut, .. } = self;
         // A cut that leaves nothing out leaves no passage out either.
         let line = match cut.dropped {

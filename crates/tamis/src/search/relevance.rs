@@ -31,7 +31,7 @@ pub(crate) fn weigh(
     retrieved: &Retrieved,
     ranking: &mut Ranking,
 ) -> Result<(f64, Option<String>), Error> {
-    let mut features = Features::of(retrieved, ranking);
+    let mut features = Features::new(retrieved, ranking);
     let mut basis = basis(retrieved);
     let mut weighed = relevance(&features.query, &features.entries, basis);
     let mut unread = None;
@@ -124,7 +124,7 @@ struct Features {
 
 impl Features {
     /// Reads a ranking, in its order.
-    fn of(retrieved: &Retrieved, ranking: &Ranking) -> Features {
+    fn new(retrieved: &Retrieved, ranking: &Ranking) -> Features {
         let Retrieved { query, statistics, phrased, .. } = retrieved;
         let background = statistics.semantic.as_ref();
         let typical = |model| models::typical_similarity(model, background);
@@ -218,7 +218,7 @@ const JUDGED_LOG_ODDS: f64 = 25.0;
 /// A relevant passage makes its entry relevant. A passage that is not relevant speaks against its entry if it stands or stood
 /// for it; otherwise only the passage itself is no longer shown. Near-copies count like the passages that they repeat.
 pub(crate) fn label(judged: &JudgedPassages, entries: &mut [Entry]) {
-    let said = |candidate: &Candidate| judged.said(&candidate.passage);
+    let said = |candidate: &Candidate| judged.verdict_on(&candidate.passage);
     for entry in entries.iter_mut().filter(|_| !judged.is_empty()) {
         for other in &mut entry.others {
             other.label = said(other).map(|said| said.relevant);
@@ -341,7 +341,7 @@ fn vectors_on_demand(
     }
     known.put(&model.id, &rows);
     // What is stored must be the vector of the stored text.
-    let is_whole = |at: &usize| TextHash::of(&text(at)) == candidates[*at].passage.text_hash;
+    let is_whole = |at: &usize| TextHash::from_text(&text(at)) == candidates[*at].passage.text_hash;
     let whole = missing.iter().zip(rows).filter(|(at, _)| is_whole(at)).map(|(_, row)| row);
     keep(context, model, whole.collect());
     Ok(vectors)

@@ -488,7 +488,7 @@ impl SearchCaller {
     /// The holder of a session or token, by parts that identify it.
     pub fn session(parts: &[&str]) -> Self {
         let parts = ["session"].into_iter().chain(parts.iter().copied());
-        SearchCaller { key: CallerKey::of(parts), window: SESSION_WINDOW }
+        SearchCaller { key: CallerKey::from_parts(parts), window: SESSION_WINDOW }
     }
 
     /// The other end of a new connection, which is nobody else.
@@ -504,7 +504,7 @@ impl SearchCaller {
     /// The user who runs this command. Another process of the same user counts as the same caller for half an hour.
     pub fn command_line() -> Self {
         let home = Bases::here().home.unwrap_or_default();
-        let key = CallerKey::of(["command line", &*home.to_string_lossy()]);
+        let key = CallerKey::from_parts(["command line", &*home.to_string_lossy()]);
         SearchCaller { key, window: COMMAND_LINE_WINDOW }
     }
 }

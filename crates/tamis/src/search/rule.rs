@@ -141,7 +141,7 @@ impl Fusions {
 pub(crate) fn fusions(context: &Context<'_>, rule: &dyn Rule, model: Option<&ModelInfo>) -> Result<Fusions, Error> {
     let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
     let weight = context.index.config.search.fusion_weight.unwrap_or(own);
-    let configured = Fusion::named(&context.index.config.search.fusion, weight)
+    let configured = Fusion::from_name(&context.index.config.search.fusion, weight)
         .map_err(|error| Error::argument("search.fusion", &context.index.config.search.fusion, error.to_string()))?;
     Ok(Fusions::new(rule, configured, weight))
 }

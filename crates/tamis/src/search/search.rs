@@ -89,7 +89,7 @@ impl Index {
     /// # Errors
     /// A namespace that does not exist, or a damaged index.
     pub fn passing(&self, request: &SearchRequest) -> Result<u64, Error> {
-        let context = Context::of(self);
+        let context = Context::unobserved(self);
         let filter = scope_of(&context, request)?.of_all(&filter_of(&context, request));
         Ok(self.store.coverage("", &filter)?.passages)
     }

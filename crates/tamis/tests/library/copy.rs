@@ -97,8 +97,11 @@ fn a_text_with_a_nul_goes_to_a_database_and_back_with_its_vector() {
     assert_eq!(second.namespaces[0].vectors[0].vectors.to, 2, "{second:#?}");
     assert_eq!(second.namespaces[0].documents.different, 0, "{second:#?}");
     assert!(writes_nothing(&copied(&there, &back, &CopyOptions::default())));
-    let original = from.text_vectors("here", "toy", &[TextHash::of("bread\0and oven")]).expect("read");
-    assert_eq!(back.text_vectors("here", "toy", &[TextHash::of("bread\u{fffd}and oven")]).expect("read"), original);
+    let original = from.text_vectors("here", "toy", &[TextHash::from_text("bread\0and oven")]).expect("read");
+    assert_eq!(
+        back.text_vectors("here", "toy", &[TextHash::from_text("bread\u{fffd}and oven")]).expect("read"),
+        original
+    );
 }
 
 #[test]
@@ -144,7 +147,7 @@ fn what_differs_is_said_and_an_observer_can_stop() {
     // A vector that is there stays, because a model whose vectors changed needs a new name.
     to.apply(&[Change::Put(document("here", "a.md", "one"))]).expect("put");
     let model = ModelKey { id: "toy".into(), dimension: 2 };
-    to.put_vectors(&model, &[(TextHash::of("one"), vec![-1.0, 0.0])]).expect("stored");
+    to.put_vectors(&model, &[(TextHash::from_text("one"), vec![-1.0, 0.0])]).expect("stored");
     let report = copied(&from, &to, &CopyOptions::default());
     assert!(!report.is_equal());
     assert_eq!((report.namespaces[0].vectors[0].vectors.different, report.namespaces[0].documents.different), (1, 0));

@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn reads_each_convention() {
         let title = |language, text: &str| {
-            let grammar = Language::named(language).and_then(Language::grammar).expect("a language with a grammar");
+            let grammar = Language::from_name(language).and_then(Language::grammar).expect("a language with a grammar");
             title(grammar, &Lines::new(text))
         };
         let some = |text: &str| Some(text.to_owned());

@@ -41,7 +41,7 @@ impl Parsers {
     /// The budget counts the parser's steps, so that the same file always gives the same tree. Where few steps take long or much
     /// memory, the bound of a file stops it.
     pub fn parse(&mut self, grammar: &'static Grammar, text: &str) -> Option<Tree> {
-        self.parse_within(grammar, text, Budget::of(text))
+        self.parse_within(grammar, text, Budget::for_text(text))
     }
 
     fn parse_within(&mut self, grammar: &'static Grammar, text: &str, budget: Budget) -> Option<Tree> {
@@ -100,7 +100,7 @@ const CHUNK: usize = 4 << 10;
 impl Budget {
     /// Source code takes one to two steps a byte (measured: at most 2.0 over the files of 400 packages), other text up to
     /// 5.3; this allows 10. Source code is read about once, and this allows 16 times.
-    fn of(text: &str) -> Self {
+    fn for_text(text: &str) -> Self {
         Self { reports: 2_000 + text.len() / 10, reads: 64 + 16 * (text.len() / CHUNK + 1) }
     }
 }
@@ -168,7 +168,7 @@ mod tests {
     use crate::Language;
 
     fn grammar(language: &str) -> &'static Grammar {
-        Language::named(language).and_then(Language::grammar).expect("a language with a grammar")
+        Language::from_name(language).and_then(Language::grammar).expect("a language with a grammar")
     }
 
     #[test]

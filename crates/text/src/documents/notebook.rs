@@ -149,7 +149,7 @@ fn language(notebook: &Kept) -> &'static Language {
     named("language_info", "name")
         .or_else(|| named("kernelspec", "language"))
         .or_else(|| named("kernelspec", "name"))
-        .or_else(|| Language::named("python"))
+        .or_else(|| Language::from_name("python"))
         .expect("Python is in the table")
 }
 
@@ -277,10 +277,10 @@ fn located(heading: Option<&str>, number: usize) -> String {
 fn of_magic(line: &str) -> Option<&'static Language> {
     let mut words = line.trim().strip_prefix("%%")?.split_whitespace();
     match words.next()? {
-        "writefile" | "file" => Language::of(words.last()?, ""),
+        "writefile" | "file" => Language::detect(words.last()?, ""),
         "script" => Language::resolve(words.next()?),
-        "js" => Language::named("javascript"),
-        "bigquery" => Language::named("sql"),
+        "js" => Language::from_name("javascript"),
+        "bigquery" => Language::from_name("sql"),
         name => Language::resolve(name),
     }
 }

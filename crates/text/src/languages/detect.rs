@@ -12,13 +12,13 @@ impl Language {
     ///
     /// ```
     /// use tamis_text::Language;
-    /// let name = |path, line| Language::of(path, line).map(|language| language.name);
+    /// let name = |path, line| Language::detect(path, line).map(|language| language.name);
     /// assert_eq!(name("src/main.CPP", ""), Some("cpp"));
     /// assert_eq!(name("bin/deploy", "#!/usr/bin/env -S python3.12 -u"), Some("python"));
     /// assert_eq!(name("mystery.xyzzy", ""), None);
     /// ```
     #[must_use]
-    pub fn of(path: &str, first_line: &str) -> Option<&'static Self> {
+    pub fn detect(path: &str, first_line: &str) -> Option<&'static Self> {
         let name = file_name(path).to_ascii_lowercase();
         let index = Index::get();
         if let Some(language) = index.file_names.get(name.as_str()) {
@@ -43,12 +43,12 @@ impl Language {
 
     /// The language of a file by its name and its text.
     pub(crate) fn of_text(path: &str, text: &str) -> Option<&'static Self> {
-        Self::of(path, text.lines().next().unwrap_or_default()).map(|language| refined(language, path, text))
+        Self::detect(path, text.lines().next().unwrap_or_default()).map(|language| refined(language, path, text))
     }
 
     /// The language with this canonical name, exactly as it is stored. [`Language::resolve`] accepts what people write.
     #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub fn from_name(name: &str) -> Option<&'static Self> {
         Index::get().names.get(name).copied()
     }
 }
@@ -110,7 +110,7 @@ pub fn refined(language: &'static Language, path: &str, text: &str) -> &'static 
         "v" => verilog_or_others(text),
         _ => None,
     };
-    meant.and_then(Language::named).unwrap_or(language)
+    meant.and_then(Language::from_name).unwrap_or(language)
 }
 
 /// Returns `true` if a line of the text has this form.
@@ -264,10 +264,10 @@ swift: Package.swift";
         for line in NAMES.lines() {
             let (language, paths) = line.split_once(": ").expect("a language");
             for path in paths.split(' ') {
-                assert_eq!(Language::of(path, "").map(|language| language.name), Some(language), "{path}");
+                assert_eq!(Language::detect(path, "").map(|language| language.name), Some(language), "{path}");
             }
         }
-        assert_eq!(Language::of(".rs", ""), None);
+        assert_eq!(Language::detect(".rs", ""), None);
     }
 
     #[test]
@@ -279,7 +279,7 @@ swift: Package.swift";
             ("#!", None),
             ("# no", None),
         ] {
-            assert_eq!(Language::of("run", line).map(|language| language.name), expected, "{line}");
+            assert_eq!(Language::detect("run", line).map(|language| language.name), expected, "{line}");
         }
     }
 

@@ -162,7 +162,7 @@ impl Language {
     #[must_use]
     pub fn relation(asked: &str, found: &str) -> Relation {
         // Stored names are canonical, so the search through spellings is only for the caller's own words.
-        let language = |name: &str| Self::named(name).or_else(|| Self::resolve(name));
+        let language = |name: &str| Self::from_name(name).or_else(|| Self::resolve(name));
         let (Some(asked), Some(found)) = (language(asked), language(found)) else {
             return Relation::Other;
         };
@@ -170,7 +170,7 @@ impl Language {
         if asked == found {
             return Relation::Same;
         }
-        match Self::named(asked) {
+        match Self::from_name(asked) {
             Some(asked) if has_word(asked.related, found) => Relation::Related,
             _ => Relation::Other,
         }
@@ -267,7 +267,7 @@ mod tests {
     fn bases_and_relations_are_canonical_names_of_whole_languages() {
         for language in LANGUAGES {
             for name in language.related.split_whitespace().chain(language.base) {
-                let known = Language::named(name).expect("a language of the table");
+                let known = Language::from_name(name).expect("a language of the table");
                 assert_eq!(known.base, None, "{name} of {}", language.name);
             }
             assert!(language.base.is_none() || language.related.is_empty(), "{}", language.name);
@@ -292,7 +292,7 @@ mod tests {
                     assert_eq!(resolved(&text), Some(language.name), "{text}");
                 }
                 let path = format!("src/Name.{}", extension.to_uppercase());
-                assert_eq!(Language::of(&path, "").map(|language| language.name), Some(language.name), "{path}");
+                assert_eq!(Language::detect(&path, "").map(|language| language.name), Some(language.name), "{path}");
             }
         }
     }

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(directory), Some(place)) = (arguments.next(), arguments.next()) else {
         return Err("usage: duplicates DIRECTORY INDEX [without=N] [KEY=VALUE…]".into());
     };
-    let test = TestCollection::read(&PathBuf::from(&directory), "test")?;
+    let test = TestCollection::from_directory(&PathBuf::from(&directory), "test")?;
     let dates = dates(&directory)?;
     let numbers: HashMap<&str, u64> = test.documents.iter().map(|d| d.id.as_str()).zip(1..).collect();
     let issues = test.documents.iter().zip(1..).map(|(document, number)| Issue {

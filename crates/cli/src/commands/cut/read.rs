@@ -35,7 +35,7 @@ pub fn read(mut input: impl BufRead, field: Option<&str>) -> Result<Input> {
     }
     let first = bytes.split_inclusive(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let mut malformed = Vec::new();
-    let read = match first.map(|line| Format::of(line, field)) {
+    let read = match first.map(|line| Format::detect(line, field)) {
         None => Input::default(),
         Some(Format::Table(delimiter)) => table(&bytes, delimiter, field, &mut malformed),
         Some(Format::Numbers) => lines(&bytes, number, &mut malformed),
@@ -67,7 +67,7 @@ enum Format {
 
 impl Format {
     /// The format of the first line; neither a number nor a line of known names, it counts as JSON.
-    fn of(first: &[u8], field: Option<&str>) -> Self {
+    fn detect(first: &[u8], field: Option<&str>) -> Self {
         let first = String::from_utf8_lossy(first);
         let first = first.trim();
         if first.trim_matches('"').parse().is_ok_and(f64::is_finite) {

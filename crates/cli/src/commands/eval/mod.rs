@@ -246,7 +246,7 @@ fn of_directories(
 /// The collections, each with the queries of others that are asked too.
 fn asked(arguments: &EvalArguments, output: &Output) -> Result<Vec<(TestCollection, Vec<TestQuery>)>> {
     // Everything is read before anything is indexed: a typing error must not cost hours of indexing.
-    let read = |directory: &PathBuf| TestCollection::read(directory, &arguments.split);
+    let read = |directory: &PathBuf| TestCollection::from_directory(directory, &arguments.split);
     let tests = arguments.directories.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut names = HashSet::new();
     if let Some(test) = tests.iter().find(|test| !names.insert(&test.name)) {

@@ -20,7 +20,7 @@ pub fn run(file: &Path, arguments: &EvalArguments, config: &Config, cache: &Path
     interrupt::install()?;
     let (mut lines, mut forecasts) = (Vec::new(), Vec::new());
     for directory in &arguments.directories {
-        let test = TestCollection::read(directory, &arguments.split)?;
+        let test = TestCollection::from_directory(directory, &arguments.split)?;
         super::note_own_documents(&test, arguments, output)?;
         let progress = Progress::at_once(output);
         let own_id = arguments.own_id.as_ref();

@@ -291,11 +291,11 @@ fn remove(origin: &str, arguments: &ImportArguments, global: &Global, output: &O
 fn issues(arguments: &ImportIssuesArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
     let read = |_: &Config| {
-        let import = IssueImport::read(&inputs(&arguments.files)?, flags.origin.as_deref())?;
+        let import = IssueImport::from_inputs(&inputs(&arguments.files)?, flags.origin.as_deref())?;
         let namespace = flags.namespace.clone();
         Ok(IssueImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
+    import_and_report(Ending::from_flags(flags), global, output, read, |index, import, progress| {
         index.imports().issues(&import, progress)
     })
 }
@@ -324,7 +324,7 @@ fn wiki(arguments: &ImportWikiArguments, global: &Global, output: &Output) -> Re
         }
         Ok(import)
     };
-    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
+    import_and_report(Ending::from_flags(flags), global, output, read, |index, import, progress| {
         index.imports().pages(import, progress)
     })
 }
@@ -338,11 +338,11 @@ fn conversations(arguments: &ImportConversationsArguments, global: &Global, outp
     let read = |_: &Config| {
         let inputs = inputs(&arguments.files)?;
         let (name, origin) = (arguments.name.as_deref(), flags.origin.as_deref());
-        let import = ConversationImport::read(&inputs, name, origin, &TimeZone::system())?;
+        let import = ConversationImport::from_inputs(&inputs, name, origin, &TimeZone::system())?;
         let namespace = flags.namespace.clone();
         Ok(ConversationImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
+    import_and_report(Ending::from_flags(flags), global, output, read, |index, import, progress| {
         index.imports().conversations(&import, progress)
     })
 }
@@ -371,11 +371,11 @@ fn commits(arguments: &ImportCommitsArguments, global: &Global, output: &Output)
 fn evidence(arguments: &ImportEvidenceArguments, global: &Global, output: &Output) -> Result<Exit> {
     let flags = &arguments.common;
     let read = |_: &Config| {
-        let import = EvidenceImport::read(&inputs(&arguments.files)?, flags.origin.as_deref());
+        let import = EvidenceImport::from_inputs(&inputs(&arguments.files)?, flags.origin.as_deref());
         let namespace = flags.namespace.clone();
         Ok(EvidenceImport { namespace, skip_bad: flags.skip_bad, dry_run: flags.dry_run, ..import })
     };
-    import_and_report(Ending::of(flags), global, output, read, |index, import, progress| {
+    import_and_report(Ending::from_flags(flags), global, output, read, |index, import, progress| {
         index.evidence().import(&import, progress)
     })
 }

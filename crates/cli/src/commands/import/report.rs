@@ -75,7 +75,7 @@ pub struct Ending {
 
 impl Ending {
     /// Returns the one that flags ask for.
-    pub fn of(flags: &ImportFlags) -> Ending {
+    pub fn from_flags(flags: &ImportFlags) -> Ending {
         Ending { json: flags.json, wait: flags.wait }
     }
 }

@@ -228,7 +228,7 @@ impl Auto {
 /// The cut of a list without a background: where it falls, and how clear the step is.
 fn by_list_alone(pool: &Pool, choice: Choice) -> Cut {
     let Choice { keep, reason, aim, best_tokens } = choice;
-    let step = Step::of(pool, keep);
+    let step = Step::new(pool, keep);
     let reason = match &step {
         Some(step) if aim == Aim::BestF && best_tokens.is_none() => step.sentence(pool, keep),
         _ => reason,

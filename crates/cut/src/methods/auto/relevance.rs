@@ -228,7 +228,7 @@ const NONE: f64 = 2.0;
 
 impl Step {
     /// The step after the first `keep` candidates; `None` at either end of the list. O(n log n).
-    pub fn of(pool: &Pool, keep: usize) -> Option<Step> {
+    pub fn new(pool: &Pool, keep: usize) -> Option<Step> {
         let values = pool.values();
         let (&last, &next) = (values.get(keep.checked_sub(1)?)?, values.get(keep)?);
         let sizes = values.windows(2).map(|pair| (pair[0] - pair[1]).abs()).enumerate();
@@ -293,7 +293,7 @@ mod tests {
     fn a_step_is_as_clear_as_it_is_larger_than_the_others() {
         let sentence = |values: &[f64], keep| {
             let pool = Pool::scores(values.iter().copied()).expect("sorted");
-            Step::of(&pool, keep).map(|step| step.sentence(&pool, keep))
+            Step::new(&pool, keep).map(|step| step.sentence(&pool, keep))
         };
         let logits = [-6.0, -6.1, -6.2, -8.2, -8.3, -8.4];
         let clear = "after them the value falls from -6.2 to -8.2, a clear step (20 times the median)";
@@ -307,6 +307,6 @@ mod tests {
         assert_eq!(sentence(&[5.0, 1.0], 1).as_deref(), Some("after it the value falls from 5 to 1, a clear step"));
         assert_eq!((sentence(&logits, 0), sentence(&logits, 6), sentence(&[], 0)), (None, None, None));
         let distances = Pool::distances([0.1, 0.2, 0.9]).expect("sorted");
-        assert!(Step::of(&distances, 2).expect("a step").sentence(&distances, 2).contains("rises from 0.2 to 0.9"));
+        assert!(Step::new(&distances, 2).expect("a step").sentence(&distances, 2).contains("rises from 0.2 to 0.9"));
     }
 }

@@ -326,7 +326,8 @@ fn passage_rows<'a>(
     let mut names = PublicIds::new(&content.namespace, path);
     let (title, of_document) = (content.title.as_deref(), content.language.as_deref());
     content.passages.iter().enumerate().map(move |(ordinal, passage)| {
-        let text_hash = keys.get(ordinal).map_or_else(|| TextHash::of(&passage.embedded_text), |key| key.text_hash);
+        let text_hash =
+            keys.get(ordinal).map_or_else(|| TextHash::from_text(&passage.embedded_text), |key| key.text_hash);
         let name = names.next(&Identity::new(passage, of_document, text_hash));
         let language = passage.language.as_deref().filter(|own| Some(*own) != of_document);
         let ordinal = ordinal as i32;

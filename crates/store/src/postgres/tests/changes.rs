@@ -16,7 +16,7 @@ fn a_text_loses_what_the_server_cannot_hold() {
     let stored = &store.document_passages("here", "a.md").unwrap()[0];
     assert_eq!(
         (stored.text.as_str(), stored.text_hash),
-        ("Doors\u{fffd}are opened.", TextHash::of("Doors\0are opened."))
+        ("Doors\u{fffd}are opened.", TextHash::from_text("Doors\0are opened."))
     );
 }
 
@@ -233,7 +233,7 @@ fn damage_is_found_and_words_are_mended() {
     assert_eq!((found[0].part, found[0].mendable), (Part::Database, false));
     assert_eq!(found[0].message, "1 documents have a wrong passage count");
     let model = ModelKey { id: "toy".into(), dimension: 2 };
-    store.put_vectors(&model, &[(TextHash::of("fine sand"), vec![1.0, 0.5])]).unwrap();
+    store.put_vectors(&model, &[(TextHash::from_text("fine sand"), vec![1.0, 0.5])]).unwrap();
     store.execute("UPDATE tamis.vectors SET model = model + 1");
     let found = store.check().unwrap().problems;
     let messages: Vec<&str> = found.iter().map(|problem| problem.message.as_str()).collect();

@@ -117,7 +117,7 @@ fn extensions_may_live_in_a_schema_of_their_own() {
     let store = PostgresStore::open(&test.url(), "here").unwrap();
     store.apply(&[put("a.md", &["one"])]).unwrap();
     let model = ModelKey { id: "toy".into(), dimension: 2 };
-    assert_eq!(store.put_vectors(&model, &[(TextHash::of("one"), vec![1.0, 0.0])]).unwrap(), 1);
+    assert_eq!(store.put_vectors(&model, &[(TextHash::from_text("one"), vec![1.0, 0.0])]).unwrap(), 1);
     // Under the role of searches.
     let nearest = store.nearest("toy", &[1.0, 0.0], &Filter::namespace("here"), 5).unwrap();
     assert_eq!(nearest.hits.len(), 1);

@@ -198,7 +198,7 @@ fn a_text_keeps_its_vector_in_another_namespace() {
     let (mut random, model) = (Random(17), ModelKey { id: MODEL.into(), dimension: DIMENSION });
     let copy = |namespace: &str| put_in(namespace, "copy.md", &["one text in two places"]);
     both.apply(vec![copy("anvil"), copy("bellows")]);
-    let vector = (TextHash::of("one text in two places"), random.vector());
+    let vector = (TextHash::from_text("one text in two places"), random.vector());
     for store in [&*both.postgres as &dyn VectorLeg, &both.embedded] {
         assert_eq!(store.put_vectors(&model, std::slice::from_ref(&vector)).unwrap(), 1);
     }

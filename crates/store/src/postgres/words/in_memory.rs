@@ -123,7 +123,7 @@ impl WordsInMemory {
     pub(crate) fn agree(&self, query: &Query) -> bool {
         query.forms.iter().all(|form| {
             let mut passages = [0; 2];
-            for posting in self.of(&form.numbers).filter(|posting| !self.rows[posting.row as usize].is_gone) {
+            for posting in self.postings(&form.numbers).filter(|posting| !self.rows[posting.row as usize].is_gone) {
                 for field in [BODY, NAME] {
                     passages[field] += u64::from(posting.counts[field] > 0);
                 }
@@ -132,7 +132,7 @@ impl WordsInMemory {
         })
     }
 
-    fn of<'w>(&'w self, terms: &'w [i64]) -> impl Iterator<Item = &'w Posting> {
+    fn postings<'w>(&'w self, terms: &'w [i64]) -> impl Iterator<Item = &'w Posting> {
         terms.iter().flat_map(|term| self.postings.get(term).into_iter().flatten())
     }
 
@@ -183,7 +183,8 @@ impl WordsInMemory {
     pub(crate) fn containing(&self, terms: &[i64], selection: &Selection) -> Vec<PassageId> {
         let Some((first, rest)) = terms.split_first() else { return Vec::new() };
         let in_body = |posting: &Posting| posting.counts[BODY] > 0;
-        let rows = self.of(std::slice::from_ref(first)).filter(|posting| in_body(posting)).map(|posting| posting.row);
+        let rows =
+            self.postings(std::slice::from_ref(first)).filter(|posting| in_body(posting)).map(|posting| posting.row);
         let all = rows.filter(|row| rest.iter().all(|term| self.posting(*term, *row).is_some_and(in_body)));
         self.selected(all, selection)
     }
@@ -266,7 +267,7 @@ impl WordsWriter {
         let (mut in_body, mut in_name) = (Vec::with_capacity(counts.len()), Vec::with_capacity(counts.len()));
         let mut indexed = self.indexes.then(String::new);
         for (term, (body, name)) in &counts {
-            let term = self.numbers.of(term);
+            let term = self.numbers.get(term);
             difference.count(term, [i64::from(*body > 0), i64::from(*name > 0)]);
             if let Some(indexed) = &mut indexed {
                 for _ in 0..body + name {
@@ -304,7 +305,7 @@ impl TermNumbers {
     }
 
     /// The number of a term.
-    pub fn of(&mut self, term: &str) -> i64 {
+    pub fn get(&mut self, term: &str) -> i64 {
         self.hashed.truncate(size_of::<i32>());
         self.hashed.extend_from_slice(term.as_bytes());
         blake3::hash(&self.hashed).as_bytes().first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))

@@ -82,7 +82,7 @@ impl LexicalLeg for PostgresStore {
             // Each namespace has numbers of its own for the terms.
             for (namespace, (number, _)) in selection.scope.namespaces.iter().zip(&selection.scope.state) {
                 let mut numbers = TermNumbers::new(*number);
-                let terms: Vec<i64> = terms.iter().map(|term| numbers.of(term)).collect();
+                let terms: Vec<i64> = terms.iter().map(|term| numbers.get(term)).collect();
                 found.extend(match &words {
                     Words::InMemory(words) => words.containing(&terms, &selection),
                     Words::InDatabase(words) => words.containing(namespace, &terms, &selection, limit).await?,
@@ -308,7 +308,7 @@ async fn count<'w>(
     for (namespace, (number, _)) in scope.namespaces.iter().zip(&scope.state) {
         let mut term_numbers = TermNumbers::new(*number);
         for spelling in asked {
-            let term = term_numbers.of(spelling);
+            let term = term_numbers.get(spelling);
             namespaces.push(namespace);
             numbers.push(term);
             spellings.insert(term, spelling);

@@ -34,7 +34,7 @@ impl Calibrator<'_> {
     /// # Errors
     /// The store cannot be read.
     pub fn thresholds(&self, model: Option<&ModelInfo>) -> Result<Thresholds, Error> {
-        thresholds(&Context::of(self.index), model)
+        thresholds(&Context::unobserved(self.index), model)
     }
 }
 
@@ -196,7 +196,7 @@ pub struct Measurement {
 impl Measurement {
     /// Measures same-file pairs and pairs of different files; `None` if either list is empty or holds a value that is
     /// not finite.
-    pub(crate) fn of(same: &[f64], different: &[f64], method: CalibrateMethod) -> Option<Self> {
+    pub(crate) fn new(same: &[f64], different: &[f64], method: CalibrateMethod) -> Option<Self> {
         if !same.iter().chain(different).all(|similarity| similarity.is_finite()) {
             return None;
         }
@@ -233,17 +233,17 @@ mod tests {
     #[test]
     fn thresholds_by_hand() {
         let (same, different) = ([0.9, 0.7, 0.5], [0.5, 0.1]);
-        let measured = Measurement::of(&same, &different, Midpoint).expect("both sides");
+        let measured = Measurement::new(&same, &different, Midpoint).expect("both sides");
         assert!((measured.mean_same - 0.7).abs() < 1e-12 && (measured.mean_different - 0.3).abs() < 1e-12);
         assert_eq!(measured.threshold, 0.5);
         // Of six comparisons five are in order and one is tied.
         assert!((measured.separation - 5.5 / 6.0).abs() < 1e-12 && measured.separates());
         // A tenth of the way over the two gaps: a fifth of the first one.
-        assert_eq!(Measurement::of(&same, &different, P10).expect("both sides").threshold, 0.54);
+        assert_eq!(Measurement::new(&same, &different, P10).expect("both sides").threshold, 0.54);
 
         for (similarity, expected) in [(0.1, 0.30), (1.0, 0.95), (-1.0, 0.30)] {
             for method in [Midpoint, P10] {
-                let measured = Measurement::of(&[similarity], &[similarity], method).expect("both sides");
+                let measured = Measurement::new(&[similarity], &[similarity], method).expect("both sides");
                 assert_eq!(measured.threshold, expected);
                 assert!(!measured.separates(), "equal sides are chance: {}", measured.separation);
             }
@@ -252,7 +252,7 @@ mod tests {
         for (same, different) in
             [(&[][..], &[0.5][..]), (&[0.5], &[]), (&[f64::NAN, 0.5], &[0.5]), (&[0.5], &[0.5, f64::INFINITY])]
         {
-            assert_eq!(Measurement::of(same, different, Midpoint), None);
+            assert_eq!(Measurement::new(same, different, Midpoint), None);
         }
 
         for method in [Midpoint, P10] {
@@ -269,14 +269,14 @@ mod tests {
             p10: bool,
         ) {
             let method = if p10 { P10 } else { Midpoint };
-            let measured = Measurement::of(&same, &different, method).expect("both sides");
+            let measured = Measurement::new(&same, &different, method).expect("both sides");
             prop_assert!((LOWEST..=HIGHEST).contains(&measured.threshold));
             prop_assert!((0.0..=1.0).contains(&measured.separation));
             let reversed = |values: &[f64]| values.iter().rev().copied().collect::<Vec<_>>();
-            let again = Measurement::of(&reversed(&same), &reversed(&different), method).expect("both sides");
+            let again = Measurement::new(&reversed(&same), &reversed(&different), method).expect("both sides");
             prop_assert!((again.threshold - measured.threshold).abs() <= 1e-4);
             prop_assert_eq!(again.separation, measured.separation);
-            let swapped = Measurement::of(&different, &same, method).expect("both sides");
+            let swapped = Measurement::new(&different, &same, method).expect("both sides");
             prop_assert!((swapped.separation + measured.separation - 1.0).abs() < 1e-9);
         }
     }

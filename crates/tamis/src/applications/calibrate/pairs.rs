@@ -118,7 +118,7 @@ const KINDS: [Kind; 6] = [Kind::Function, Kind::Method, Kind::Type, Kind::Trait,
 pub(crate) struct Documents(HashMap<DocumentId, usize>);
 
 impl Documents {
-    pub(crate) fn read(store: &dyn Store) -> Result<Self, Error> {
+    pub(crate) fn from_store(store: &dyn Store) -> Result<Self, Error> {
         let mut places = HashMap::new();
         for namespace in store.namespaces()? {
             for document in store.documents(&namespace.name)? {
@@ -162,7 +162,12 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    pub(crate) fn read(store: &dyn Store, documents: &Documents, filter: &Filter, model: &str) -> Result<Self, Error> {
+    pub(crate) fn from_store(
+        store: &dyn Store,
+        documents: &Documents,
+        filter: &Filter,
+        model: &str,
+    ) -> Result<Self, Error> {
         let selected = store.select(filter)?;
         // Documents added since the listing are left out.
         let mut placed: Vec<(usize, PassageId)> =
@@ -252,14 +257,14 @@ impl Calibrator<'_> {
             warnings: Vec::new(),
         };
         let before = self.thresholds_now(&model)?;
-        let documents = Documents::read(&*self.index.store)?;
+        let documents = Documents::from_store(&*self.index.store)?;
         observer.stage(Stage::Calibrate, groups.len() as u64);
         for (language, members) in &groups {
             if observer.cancelled() {
                 report.interrupted = true;
                 return Ok(report);
             }
-            let symbols = Symbols::read(&*self.index.store, &documents, &filter(members), &model.id)?;
+            let symbols = Symbols::from_store(&*self.index.store, &documents, &filter(members), &model.id)?;
             let is_there = !symbols.passages.is_empty() || symbols.without_vector > 0;
             if is_there || !request.languages.is_empty() {
                 report.languages.push(self.calibrate_language(language, &symbols, &model.id, &before, request)?);
@@ -326,7 +331,7 @@ impl Calibrator<'_> {
         }
         let same = similarities(&*self.index.store, model, symbols, &same)?;
         let different = similarities(&*self.index.store, model, symbols, &different)?;
-        found.measured = Measurement::of(&same, &different, request.method);
+        found.measured = Measurement::new(&same, &different, request.method);
         found.outcome = match &found.measured {
             None => Outcome::NotFinite,
             Some(measured) if measured.separates() => Outcome::Calibrated,
@@ -356,7 +361,9 @@ impl Calibrator<'_> {
             return self.index.models.described(name);
         }
         let languages: Vec<String> = groups.iter().flat_map(|(_, members)| members.clone()).collect();
-        let best = covering(&Context::of(self.index), &filter(&languages), &mut Vec::new())?.best.map(|(name, _)| name);
+        let best = covering(&Context::unobserved(self.index), &filter(&languages), &mut Vec::new())?
+            .best
+            .map(|(name, _)| name);
         let configured = match self.index.config.search.model.as_str() {
             "auto" => self.index.config.index.models.last().map(String::as_str),
             name => Some(name),

@@ -60,7 +60,7 @@ impl TestCollection {
     /// # Errors
     /// A missing file, a malformed line (with its number), or judgements that name no query or no document of the
     /// collection.
-    pub fn read(directory: &Path, split: &str) -> Result<Self, EvaluationError> {
+    pub fn from_directory(directory: &Path, split: &str) -> Result<Self, EvaluationError> {
         let directory = absolute(directory)?;
         let path = directory.join("corpus.jsonl");
         let corpus = text(&path)?;
@@ -90,7 +90,7 @@ impl TestCollection {
 /// If the directory lacks the split, `test` is used.
 ///
 /// # Errors
-/// As [`TestCollection::read`], for the queries and judgements.
+/// As [`TestCollection::from_directory`], for the queries and judgements.
 pub fn foreign_queries(directory: &Path, split: &str, count: usize) -> Result<Vec<TestQuery>, EvaluationError> {
     let directory = absolute(directory)?;
     let split = if qrels_file(&directory, split).exists() { split } else { "test" };
@@ -342,7 +342,7 @@ mod tests {
     fn a_query_is_judged_unanswerable_or_left_out() {
         let directory =
             self::directory("query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td1\t0\nq4\td1\t1\nq6\td2\t1\n");
-        let test = TestCollection::read(directory.path(), "test").expect("read");
+        let test = TestCollection::from_directory(directory.path(), "test").expect("read");
         let kinds: Vec<(&str, QueryKind)> = test.queries.iter().map(|query| (query.id.as_str(), query.kind)).collect();
         let (judged, unanswerable) = (QueryKind::Judged, QueryKind::Unanswerable);
         assert_eq!(
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(foreign_queries(directory.path(), "test", 1).expect("read").len(), 1);
 
         let some = self::directory("q1\td1\t1\nq1\td9\t1\nq9\td1\t1\n");
-        let notes = TestCollection::read(some.path(), "test").expect("read").notes;
+        let notes = TestCollection::from_directory(some.path(), "test").expect("read").notes;
         assert_eq!(
             notes,
             [
@@ -372,11 +372,13 @@ mod tests {
                 "judged documents that are not in the corpus and cannot be found: 1 of 2"
             ]
         );
-        let error = TestCollection::read(self::directory("q9\td1\t1\n").path(), "test").expect_err("fails").to_string();
+        let error = TestCollection::from_directory(self::directory("q9\td1\t1\n").path(), "test")
+            .expect_err("fails")
+            .to_string();
         assert!(error.contains("none of the 1 judged queries"), "{error}");
         fs::write(some.path().join("corpus.jsonl"), b"{\"_id\":\"a\",\"text\":\"x\"}\n{\"_id\":\"\xff\"}\n")
             .expect("written");
-        let error = TestCollection::read(some.path(), "test").expect_err("malformed").to_string();
+        let error = TestCollection::from_directory(some.path(), "test").expect_err("malformed").to_string();
         assert!(error.contains("corpus.jsonl, line 2: not UTF-8"), "{error}");
     }
 

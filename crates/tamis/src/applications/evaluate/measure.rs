@@ -78,7 +78,7 @@ pub fn measure(
     let own_documents = measurement.own_id.as_ref().map(|own| test.own_documents(own)).transpose()?.unwrap_or_default();
     let index = beir::index(test, config, cache, observer)?;
     for cut in &measurement.cuts {
-        check_rule(&Context::of(&index), &*cut.rule, &SearchRequest::default())?;
+        check_rule(&Context::unobserved(&index), &*cut.rule, &SearchRequest::default())?;
     }
     let own = test.queries.iter().take(measurement.limit.unwrap_or(usize::MAX));
     let queries: Vec<&TestQuery> = own.chain(foreign).collect();
@@ -87,7 +87,7 @@ pub fn measure(
         if observer.cancelled() {
             return Err(EvaluationError::Interrupted);
         }
-        let decided = Found::of(&index, query, measurement, &own_documents)?.decide(query, measurement);
+        let decided = Found::new(&index, query, measurement, &own_documents)?.decide(query, measurement);
         observer.advance(1);
         decided
     };
@@ -134,7 +134,7 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    fn of(
+    fn new(
         index: &'a Index,
         query: &TestQuery,
         measurement: &Measurement,
@@ -142,8 +142,8 @@ impl<'a> Found<'a> {
     ) -> Result<Self, EvaluationError> {
         let depth = index.config().search.pool;
         let deepest = measurement.depths.iter().copied().fold(depth, usize::max);
-        let without = own.of(query);
-        let all = candidates(&Context::of(index), &query.text, deepest, without)?;
+        let without = own.document_of(query);
+        let all = candidates(&Context::unobserved(index), &query.text, deepest, without)?;
         let shallower = measurement.depths.iter().map(|&depth| (depth, all.at_depth(depth))).collect();
         let candidates = if deepest > depth { all.at_depth(depth) } else { all };
         // The order of the search's own fusion, shared by every rule on the fused score, or of the reranker that reads under `auto`.
@@ -170,7 +170,7 @@ impl<'a> Found<'a> {
             let mut decision = decision(&ordered, &positions);
             decision.microseconds = measurement.timings.then_some(ordered.microseconds);
             for (depth, candidates) in &self.shallower {
-                decision.keep_at_depth.push((*depth, kept(&candidates.decide(&*cut.rule)?)));
+                decision.keep_at_depth.push((*depth, kept_count(&candidates.decide(&*cut.rule)?)));
             }
             decisions.push(decision);
         }
@@ -201,7 +201,8 @@ fn beyond(
         if known.len() + found.len() >= RANKED {
             break;
         }
-        let ordered = candidates(&Context::of(index), &query.text, deeper, without)?.decide(&Fixed::default())?;
+        let ordered =
+            candidates(&Context::unobserved(index), &query.text, deeper, without)?.decide(&Fixed::default())?;
         // The first retrieval already found the whole collection.
         let pooled = ordered.passages.len() + ordered.others.len();
         if pooled == passages {
@@ -239,7 +240,7 @@ fn documents(ordered: &Ordered) -> Vec<PooledDocument> {
 }
 
 /// Returns the number of documents that come with the kept candidates.
-fn kept(ordered: &Ordered) -> usize {
+fn kept_count(ordered: &Ordered) -> usize {
     let kept = &ordered.passages[..ordered.cut.keep.min(ordered.passages.len())];
     given(kept).map(|(_, _, document)| document).collect::<HashSet<_>>().len()
 }
@@ -315,7 +316,7 @@ mod tests {
         let queries = "{\"_id\":\"tide\",\"text\":\"tides and the moon\"}\n{\"_id\":\"q2\",\"text\":\"how hot is the oven for the queen of the trees in winter\"}\n";
         fs::write(root.join("queries.jsonl"), queries).expect("written");
         fs::write(root.join("qrels/test.tsv"), "tide\ttide\t1\ntide\talmanac\t1\nq2\toven\t1\n").expect("written");
-        let test = TestCollection::read(&root, "test").expect("read");
+        let test = TestCollection::from_directory(&root, "test").expect("read");
         let flags = ["index.models", "search.model"].map(|key| (key.into(), "static".into(), "test".into())).to_vec();
         let config = Config::load(&Origins { flags, ..Origins::default() }, None).expect("valid");
         Place { directory, test, config }

@@ -11,7 +11,7 @@
 //! use tamis::evaluate::{Measurement, TestCollection, cuts, measure};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let test = TestCollection::read("scifact".as_ref(), "test")?;
+//! let test = TestCollection::from_directory("scifact".as_ref(), "test")?;
 //! let mut config = Config::built_in();
 //! config.index.models = vec!["static".into()];
 //! let measurement = Measurement { cuts: cuts(&config, &[])?, ..Measurement::default() };
@@ -197,7 +197,7 @@ pub struct OwnDocuments {
 
 impl OwnDocuments {
     /// The document that the query was made from.
-    pub fn of(&self, query: &TestQuery) -> Option<&str> {
+    pub fn document_of(&self, query: &TestQuery) -> Option<&str> {
         self.documents.get(&query.id).map(String::as_str)
     }
 
@@ -349,7 +349,7 @@ pub fn pools(
         if observer.cancelled() {
             return Err(EvaluationError::Interrupted);
         }
-        let record = record(&index, &test.name, query, own.of(query));
+        let record = record(&index, &test.name, query, own.document_of(query));
         observer.advance(1);
         record
     };
@@ -362,7 +362,8 @@ fn record(
     query: &TestQuery,
     without: Option<&str>,
 ) -> Result<PoolRecord, EvaluationError> {
-    let candidates: Candidates<'_> = candidates(&Context::of(index), &query.text, index.config().search.pool, without)?;
+    let candidates: Candidates<'_> =
+        candidates(&Context::unobserved(index), &query.text, index.config().search.pool, without)?;
     // Only rules that read relevance ask a reranker.
     let rule: &dyn Rule = if index.reranker.is_some() { &Auto::default() } else { &Fixed::default() };
     let ordered = candidates.decide(rule)?;

@@ -55,7 +55,7 @@ impl EvidenceImport {
     }
 
     /// Reads JSON Lines. `origin` names their origin; `None`: the name of the first input.
-    pub fn read(inputs: &[ImportInput], origin: Option<&str>) -> EvidenceImport {
+    pub fn from_inputs(inputs: &[ImportInput], origin: Option<&str>) -> EvidenceImport {
         let first = || inputs.first().map(|input| file_name(&input.name)).unwrap_or_default();
         let mut import =
             EvidenceImport { origin: origin.map_or_else(first, str::to_owned), ..EvidenceImport::default() };
@@ -103,7 +103,7 @@ impl EvidenceGraph<'_> {
         let lines = held(self.index, &namespace, lines, import.skip_bad, &mut bad)?;
         let bad = refuse(bad, import.skip_bad)?;
         let mut summary = ImportSummary { bad, ..target.summary(import.dry_run) };
-        let given = Given::of(self.index, &namespace, &lines)?;
+        let given = Given::new(self.index, &namespace, &lines)?;
         summary.time("compare", started);
 
         let started = Instant::now();
@@ -252,7 +252,7 @@ struct Given<'i> {
 }
 
 impl<'i> Given<'i> {
-    fn of(index: &Index, namespace: &str, lines: &'i [(EvidenceKey, &'i EvidenceLine)]) -> Result<Self, Error> {
+    fn new(index: &Index, namespace: &str, lines: &'i [(EvidenceKey, &'i EvidenceLine)]) -> Result<Self, Error> {
         let keys: Vec<EvidenceKey> = lines.iter().map(|(key, _)| key.clone()).collect();
         let stored = index.store.evidence_at(namespace, &keys)?;
         let stored = lines.iter().zip(stored).filter_map(|((key, _), record)| Some((key, record?))).collect();
@@ -342,14 +342,14 @@ pub(crate) fn read_lines(
             Err(_) => bad.push(UnreadableRecord { position, reason: "no UTF-8".to_owned() }),
             Ok(line) => match serde_json::from_str(line) {
                 Ok(record) => each(position, record),
-                Err(error) => bad.push(UnreadableRecord { position, reason: told(&error) }),
+                Err(error) => bad.push(UnreadableRecord { position, reason: error_text(&error) }),
             },
         }
     }
 }
 
 /// The error of a line. The parser's own line number is always 1.
-fn told(error: &serde_json::Error) -> String {
+fn error_text(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let told = match text.rsplit_once(" at line ") {
         Some((reason, _)) if error.column() > 0 && !error.is_data() => format!("{reason} at byte {}", error.column()),

@@ -191,7 +191,7 @@ impl EvidenceGraph<'_> {
     }
 
     /// Writes the records of [`Index::evidence`], one a line, in the form that
-    /// [`EvidenceImport::read`](crate::EvidenceImport::read) reads. Returns the number of records.
+    /// [`EvidenceImport::from_inputs`](crate::EvidenceImport::from_inputs) reads. Returns the number of records.
     ///
     /// # Errors
     /// As [`EvidenceGraph::records`], and where `out` cannot be written.

@@ -185,7 +185,7 @@ impl EvidenceGraph<'_> {
             limit,
             entry_point: request.entry_point.as_deref().unwrap_or("rank"),
         };
-        let found = similar_evidence(&Context::of(self.index), &query, clock)?;
+        let found = similar_evidence(&Context::unobserved(self.index), &query, clock)?;
         let proposed = found.records.len();
         let kept: Vec<FoundRecord> = found.records.into_iter().take(found.cut.keep.min(limit)).collect();
         let mut fragments = self.ranked_fragments(&namespace, &claim.id, kept)?;
@@ -474,7 +474,7 @@ impl EvidenceGraph<'_> {
             limit: top_k,
             entry_point: request.entry_point.as_deref().unwrap_or("vector_search"),
         };
-        let found = similar_evidence(&Context::of(self.index), &query, clock)?;
+        let found = similar_evidence(&Context::unobserved(self.index), &query, clock)?;
         let kept = found.records.into_iter().take(found.cut.keep.min(top_k));
         Ok(VectorMatches {
             target: request.target,

@@ -113,14 +113,14 @@ impl SqlRequest {
 }
 
 /// `NAME=VALUE`, or `:NAME=VALUE`.
-pub(crate) fn named(text: &str) -> Result<(String, SqlValue), String> {
+pub(crate) fn parse_parameter(text: &str) -> Result<(String, SqlValue), String> {
     let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("must be NAME=VALUE")?;
     Ok((name.strip_prefix(':').unwrap_or(name).to_owned(), SqlValue::Text(value.to_owned())))
 }
 
 /// `NAME=VALUE`, whose value is a number where it reads as one.
 fn number_or_text(text: &str) -> Result<(String, SqlValue), String> {
-    let (name, value) = named(text)?;
+    let (name, value) = parse_parameter(text)?;
     let SqlValue::Text(text) = &value else { return Ok((name, value)) };
     let value = match (text.parse(), text.parse::<f64>()) {
         (Ok(number), _) => SqlValue::Integer(number),

@@ -36,7 +36,7 @@ impl Candidates {
     /// # Errors
     /// Some entries have a score and some do not, scores are not best first, the sample lacks a field of the entries, or the rule needs
     /// a similarity and there is none.
-    pub fn of(
+    pub fn new(
         entries: &Entries<'_>,
         reference: &Reference<'_>,
         rule: &dyn Rule,
@@ -116,7 +116,7 @@ impl Candidates {
         let mut standing = None;
         if let Some(background) = background {
             pool = pool.with_background(background)?;
-            standing = Standing::of(&pool, &background);
+            standing = Standing::new(&pool, &background);
         }
         let in_place = given.is_none() && pool.dropped_non_finite() == 0;
         let places = || (0..pool.len()).filter_map(|rank| pool.position(rank)).map(place).collect();
@@ -300,7 +300,7 @@ mod tests {
         let rows: Vec<&ListEntry> = rows.iter().collect();
         let legs = legs(&rows, Scale::Score);
         assert_eq!((legs[0].bm25, legs[2].similarity), (Some(0.0), Some(0.2)));
-        let candidates = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
+        let candidates = Candidates::new(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
         // 0.5 · 1 + 0.5 · 0.25 for the second, 0.5 · 0.75 + 0.5 for the third, 0.5 · 0.75 for the first.
         assert_eq!(candidates.order.as_deref(), Some(&[2, 1, 0][..]));
         let expected = [0.875, 0.625, 0.375];
@@ -309,13 +309,13 @@ mod tests {
 
         let rows = list("bm25\n4\n8\n2\n");
         let rows: Vec<&ListEntry> = rows.iter().collect();
-        let candidates = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
+        let candidates = Candidates::new(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
         assert_eq!(candidates.pool.values(), [1.0, 0.5, 0.25]);
         assert_eq!(candidates.values, "bm25 alone");
 
         let rows = list("score,similarity\n1,\n,0.3\n");
         let rows: Vec<&ListEntry> = rows.iter().collect();
-        let error = Candidates::of(&rows, &Reference::None, &Auto::default(), READING).unwrap_err();
+        let error = Candidates::new(&rows, &Reference::None, &Auto::default(), READING).unwrap_err();
         assert_eq!(error, ListError::Mixed { without: 1, with: 0 });
     }
 
@@ -323,7 +323,7 @@ mod tests {
     fn each_rule_reads_its_own_scale() {
         let rows = list("similarity,bm25\n0.9,\n0.6,1\n,99\n");
         let rows: Vec<&ListEntry> = rows.iter().collect();
-        let read = |rule: &dyn Rule| Candidates::of(&rows, &Reference::None, rule, READING).expect("ranked");
+        let read = |rule: &dyn Rule| Candidates::new(&rows, &Reference::None, rule, READING).expect("ranked");
         let near = |values: &[f64], expected: &[f64]| {
             assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{values:?} is not {expected:?}");
         };
@@ -345,7 +345,7 @@ mod tests {
         );
         let words = list("bm25\n4\n");
         let words: Vec<&ListEntry> = words.iter().collect();
-        let error = Candidates::of(&words, &Reference::None, &MaxGap::default(), READING).unwrap_err();
+        let error = Candidates::new(&words, &Reference::None, &MaxGap::default(), READING).unwrap_err();
         assert_eq!(error, ListError::NoSimilarity { method: "max_gap".into() });
     }
 

@@ -196,7 +196,7 @@ impl<'a> ListCutter<'a> {
         {
             return Err(ListError::NoLength { position });
         }
-        Ok(self.finished(Candidates::of(entries, &self.reference, rule, self.reading)?))
+        Ok(self.finished(Candidates::new(entries, &self.reference, rule, self.reading)?))
     }
 
     fn finished(&self, candidates: Candidates) -> DecidedList {
@@ -385,7 +385,7 @@ pub(crate) struct Standing {
 
 impl Standing {
     /// The standing of the best candidate; `None` if the sample is too small or has no spread to compare with.
-    pub(crate) fn of(pool: &Pool, sample: &Background) -> Option<Standing> {
+    pub(crate) fn new(pool: &Pool, sample: &Background) -> Option<Standing> {
         if sample.count < FEWEST_FOR_DEVIATION || sample.deviation <= 0.0 {
             return None;
         }

@@ -103,10 +103,10 @@ fn stands_alone(note: &str, edited: &Edited) -> bool {
     let (old, mut new) = (entries(note), entries(&edited.text));
     let added = new.iter().position(|entry| entry.start_line == edited.lines.start);
     let Some(entry) = added.map(|at| new.remove(at)) else { return false };
-    !entry.forgotten && entry.end_line < edited.lines.end && told(&old) == told(&new)
+    !entry.forgotten && entry.end_line < edited.lines.end && stated(&old) == stated(&new)
 }
 
-fn told(entries: &[Entry]) -> Vec<(&str, bool)> {
+fn stated(entries: &[Entry]) -> Vec<(&str, bool)> {
     entries.iter().map(|entry| (entry.text.as_str(), entry.forgotten)).collect()
 }
 
@@ -140,13 +140,13 @@ pub(crate) fn change(note: &str, start_line: u32, change: Change) -> Option<Edit
         }
         Change::Delete => vec![Edited { text: deleted(note, entry), lines: start_line..start_line }],
     };
-    let mut expected = told(&all);
+    let mut expected = stated(&all);
     match change {
         Change::Mark(_) => expected[at].1 = true,
         Change::Unmark => expected[at].1 = false,
         Change::Delete => drop(expected.remove(at)),
     }
-    candidates.into_iter().find(|edited| told(&entries(&edited.text)) == expected)
+    candidates.into_iter().find(|edited| stated(&entries(&edited.text)) == expected)
 }
 
 /// The ways to mark an entry, best first: at the end of its last line, or on a line of its own after it. The last line
@@ -434,7 +434,7 @@ mod tests {
                 let text = found.map(|entry| entry.text.replace('\r', ""));
                 prop_assert_eq!(text.as_deref(), Some("- 14:05 fresh\n  and more"));
                 let gone = change(&added.text, added.lines.start, Change::Delete);
-                prop_assert!(gone.is_none_or(|gone| told(&entries(&gone.text)) == told(&entries(&note))));
+                prop_assert!(gone.is_none_or(|gone| stated(&entries(&gone.text)) == stated(&entries(&note))));
             }
             let day = date(2026, 11, 23);
             if let Some(marked) = change(&note, line, Change::Mark(day)) {

@@ -291,7 +291,7 @@ fn confined(written: &str) -> Result<String, Error> {
         return Err(refused(written, "no hidden file, and in no hidden directory"));
     }
     let path = parts.join("/");
-    let markdown = Language::of(&path, "").is_some_and(|language| language.name == "markdown");
+    let markdown = Language::detect(&path, "").is_some_and(|language| language.name == "markdown");
     if !markdown || written.ends_with('/') {
         return Err(refused(written, "a Markdown file, such as memory/ideas.md"));
     }

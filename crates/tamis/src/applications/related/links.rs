@@ -174,11 +174,11 @@ impl<'d> Pages<'d> {
             let forms = [path.to_owned(), format!("{path}.md")].into_iter().chain(pages);
             forms.into_iter().find_map(|form| self.by_path.get(form.as_str()).copied())
         };
-        at_path().or_else(|| self.named(&link.target, directory).filter(|_| link.is_wiki))
+        at_path().or_else(|| self.find_by_name(&link.target, directory).filter(|_| link.is_wiki))
     }
 
     /// The page that a wiki calls by a name, in which directories may precede it: the nearest one.
-    fn named(&self, target: &str, directory: &str) -> Option<&'d DocumentState> {
+    fn find_by_name(&self, target: &str, directory: &str) -> Option<&'d DocumentState> {
         let (directories, name) = target.rsplit_once('/').unwrap_or(("", target));
         let name = if has_extension(name) { stem(name) } else { name };
         let is_below = |page: &&&DocumentState| {

@@ -250,7 +250,7 @@ pub(crate) struct Imports {
 
 impl Imports {
     /// Reads the import statements from the lines of a file.
-    pub(crate) fn of<'a>(language: Option<&str>, lines: impl Iterator<Item = &'a str>) -> Imports {
+    pub(crate) fn parse<'a>(language: Option<&str>, lines: impl Iterator<Item = &'a str>) -> Imports {
         let mut imports =
             Imports { strict: language.is_some_and(|language| STRICT.contains(&language)), statements: Vec::new() };
         let mut open: Option<String> = None;
@@ -493,7 +493,7 @@ mod tests {
             owner: None,
             is_test: false,
         };
-        Imports::of(Some(language), text.lines()).allow(name, Before::Nothing, &defined, &site, Nearness::Elsewhere)
+        Imports::parse(Some(language), text.lines()).allow(name, Before::Nothing, &defined, &site, Nearness::Elsewhere)
     }
 
     #[test]
@@ -522,7 +522,7 @@ mod tests {
         let defined =
             Defined { symbol: "T", kind: "type", namespace: "n", path: "a.rs", language: Some("rust"), is_test: false };
         let site = Site { namespace: "n", path: "b.rs", language: Some("rust"), owner: None, is_test: false };
-        let none = Imports::of(Some("rust"), "".lines());
+        let none = Imports::parse(Some("rust"), "".lines());
         let allow = |name, before, nearness| none.allow(name, before, &defined, &site, nearness);
         assert!(allow("T", Before::Nothing, Nearness::File) && allow("open", Before::Value, Nearness::Elsewhere));
         assert!(allow("open", Before::Named("door"), Nearness::Elsewhere));

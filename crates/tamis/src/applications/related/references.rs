@@ -39,11 +39,11 @@ impl Parsed {
         }
         let references = document.first().map_or(Vec::new(), |first| {
             let named = first.language.as_deref().unwrap_or_default();
-            let by_path = Language::of(&first.path, &text).is_some();
+            let by_path = Language::detect(&first.path, &text).is_some();
             tamis_text::references(if by_path { &first.path } else { named }, &text)
         });
         let language = document.first().and_then(|first| first.language.as_deref());
-        let imports = Imports::of(language, lines.values().map(String::as_str));
+        let imports = Imports::parse(language, lines.values().map(String::as_str));
         Parsed { lines, references, imports }
     }
 
@@ -114,14 +114,14 @@ pub(crate) fn references(
     let own = parsed.references.iter().filter(|reference| within(reference.line) && is_new(&reference.name));
     let own: Vec<&Reference> = own.collect();
     let names: HashSet<String> = own.iter().map(|reference| reference.name.clone()).collect();
-    let known = known.of(&names)?;
+    let known = known.find(&names)?;
     if known.cut_short {
         notes.push("the names it uses have so many definitions that not all of them were looked at".to_owned());
     }
     let mut found: Vec<Found<'_>> = Vec::new();
     let mut common: BTreeMap<&str, usize> = BTreeMap::new();
     for reference in own {
-        let passages = known.named(&reference.name);
+        let passages = known.by_name(&reference.name);
         let all: Vec<Defined<'_>> = passages.iter().map(|passage| defined(passage)).collect();
         for before in parsed.before(reference) {
             let Some(meant) = meant(&reference.name, reference.kind, before, &site, &parsed.imports, &all) else {
@@ -221,14 +221,14 @@ pub(crate) fn referrers(
     let words: Vec<&str> = words.into_iter().collect();
     let files = files(known, subject, &words.join(" "), &names, notes)?;
     let &Definitions { index, observer, .. } = known;
-    let known = known.of(&names)?;
+    let known = known.find(&names)?;
 
     let used: Vec<Vec<Use>> = files
         .par_iter()
         .map(|(namespace, path)| {
             observer.check_cancelled()?;
             let document = index.store.document_passages(namespace, path)?;
-            Ok::<_, Error>(uses(&document, subject, &names, |name| known.named(name)))
+            Ok::<_, Error>(uses(&document, subject, &names, |name| known.by_name(name)))
         })
         .collect::<Result<_, Error>>()?;
 
@@ -378,7 +378,7 @@ pub(crate) struct Known {
 
 impl Definitions<'_> {
     /// Finds the definitions of these names, in one pass over the symbols of the index.
-    pub(crate) fn of(&self, names: &HashSet<String>) -> Result<Known, Error> {
+    pub(crate) fn find(&self, names: &HashSet<String>) -> Result<Known, Error> {
         if names.is_empty() {
             return Ok(Known::default());
         }
@@ -423,7 +423,7 @@ impl Known {
     }
 
     /// The definitions of a name.
-    pub(crate) fn named(&self, name: &str) -> Vec<&StoredPassage> {
+    pub(crate) fn by_name(&self, name: &str) -> Vec<&StoredPassage> {
         self.by_name.get(name).into_iter().flatten().map(|&at| &self.passages[at]).collect()
     }
 }

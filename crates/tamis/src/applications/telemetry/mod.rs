@@ -72,8 +72,8 @@ impl Statistics<'_> {
         let opened = log.opened_count(since, until, request.namespace.as_deref())?;
         let mut judged = log.judged()?;
         judged.retain(|judged| request.covers(judged.search.at_ms, &judged.search.namespace));
-        let judgements = Judgements::of(&judged, &request.zone());
-        Ok(Stats { opened, judgements, ..Stats::of(&rows, request, &known) })
+        let judgements = Judgements::new(&judged, &request.zone());
+        Ok(Stats { opened, judgements, ..Stats::new(&rows, request, &known) })
     }
 
     /// The time of each model's last calibration. An unreadable calibration does not prevent a summary.
@@ -162,7 +162,7 @@ pub struct ReliabilityBin {
 
 impl Judgements {
     /// Summarizes these searches, with days of this time zone.
-    pub(crate) fn of(judged: &[JudgedSearch], zone: &TimeZone) -> Judgements {
+    pub(crate) fn new(judged: &[JudgedSearch], zone: &TimeZone) -> Judgements {
         let mut days: BTreeMap<Date, Tally> = BTreeMap::new();
         let mut forecasts: Vec<Forecast> = Vec::new();
         let mut given = Judgements { searches: judged.len() as u64, ..Judgements::default() };
@@ -172,7 +172,7 @@ impl Judgements {
                 *if judgement.relevant { &mut given.relevant } else { &mut given.not_relevant } += 1;
                 days.entry(date(judgement.at_ms)).or_default().judgements += 1;
             }
-            let verdicts = Verdicts::of(search, judgements);
+            let verdicts = Verdicts::new(search, judgements);
             days.entry(date(search.at_ms)).or_default().add(&verdicts, search.kept as usize);
             let candidates = search.counted().iter().zip(&verdicts.candidates);
             forecasts.extend(
@@ -181,7 +181,7 @@ impl Judgements {
         }
         Judgements {
             days: days.into_iter().map(|(date, tally)| tally.day(date)).collect(),
-            reliability: Reliability::of(&forecasts),
+            reliability: Reliability::new(&forecasts),
             ..given
         }
     }
@@ -189,7 +189,7 @@ impl Judgements {
 
 impl Reliability {
     /// `None` without a forecast.
-    fn of(forecasts: &[Forecast]) -> Option<Reliability> {
+    fn new(forecasts: &[Forecast]) -> Option<Reliability> {
         let bins = equal_width(forecasts, BINS).into_iter().map(|bin| ReliabilityBin {
             count: bin.count as u64,
             low: bin.low,
@@ -258,7 +258,7 @@ pub(crate) struct Counts {
 
 impl Verdicts {
     /// Reads these judgements of a search.
-    pub fn of(search: &RecordedSearch, judgements: &[Judgement]) -> Self {
+    pub fn new(search: &RecordedSearch, judgements: &[Judgement]) -> Self {
         let by_passage: HashMap<&str, bool> =
             judgements.iter().map(|judgement| (judgement.passage.as_str(), judgement.relevant)).collect();
         Verdicts {
@@ -331,7 +331,7 @@ pub struct Similarities {
 }
 
 impl Similarities {
-    fn of(rows: &[&QueryQuality]) -> Option<Self> {
+    fn new(rows: &[&QueryQuality]) -> Option<Self> {
         (!rows.is_empty()).then(|| Similarities {
             queries: rows.len() as u64,
             best: mean(rows.iter().filter_map(|row| row.best_similarity)),
@@ -355,8 +355,8 @@ pub(crate) fn drifts(rows: &[QueryQuality], calibrated_at_ms: &BTreeMap<String, 
         Drift {
             model: model.to_owned(),
             calibrated_at: calibrated.map(|at_ms| moment(at_ms).to_string()),
-            before: Similarities::of(&before),
-            after: Similarities::of(&after),
+            before: Similarities::new(&before),
+            after: Similarities::new(&after),
         }
     };
     models.into_iter().map(drift).collect()
@@ -395,7 +395,7 @@ mod tests {
             judged(2 * DAY, 0, &[("c", true, 2 * DAY)]),
             judged(3 * DAY, 1, &[("a", false, 3 * DAY)]),
         ];
-        let judgements = Judgements::of(&searches, &TimeZone::UTC);
+        let judgements = Judgements::new(&searches, &TimeZone::UTC);
         assert_eq!((judgements.searches, judgements.relevant, judgements.not_relevant), (3, 3, 2));
         let day = |date: &str, judgements, searches, quality: [Option<f64>; 3]| JudgedDay {
             date: date.into(),
@@ -421,10 +421,10 @@ mod tests {
         assert!((reliability.brier - squares / 4.0).abs() < 1e-6);
         assert!((reliability.calibration_error - (0.85 + 0.85 + 2.0 * 0.45) / 4.0).abs() < 1e-6);
 
-        assert_eq!(Judgements::of(&[], &TimeZone::UTC), Judgements::default());
+        assert_eq!(Judgements::new(&[], &TimeZone::UTC), Judgements::default());
         let mut search = judged(0, 1, &[("a", true, 0)]);
         search.search.candidates.iter_mut().for_each(|candidate| candidate.probability = None);
-        assert_eq!(Judgements::of(&[search], &TimeZone::UTC).reliability, None);
+        assert_eq!(Judgements::new(&[search], &TimeZone::UTC).reliability, None);
     }
 
     fn row(at_ms: i64, model: Option<&str>, best: Option<f64>, mean: f64) -> QueryQuality {

@@ -67,7 +67,7 @@ impl Statistics<'_> {
     /// # Errors
     /// An unknown cut, a cut that needs unrecorded data, no cut at all, or a log that cannot be read.
     pub fn replay(&self, request: &ReplayRequest) -> Result<Replay, Error> {
-        let cuts = self.named(&request.cuts)?;
+        let cuts = self.cuts_by_name(&request.cuts)?;
         let log = self.index.usage.log()?;
         let (since, until) = request.searches.period_ms();
         let ids = log.search_ids(since, until, request.limit)?;
@@ -89,7 +89,7 @@ impl Statistics<'_> {
             for cut in &cuts {
                 outcomes.push(grounds.outcome(&search, cut.rule.as_ref())?);
             }
-            compared.add(&search, &Verdicts::of(&search, &judgements), outcomes);
+            compared.add(&search, &Verdicts::new(&search, &judgements), outcomes);
         }
         let tables =
             |cut: &Named| self.index.config.source_tables(cut.rule.as_ref()).is_ok_and(|tables| !tables.is_empty());
@@ -98,7 +98,7 @@ impl Statistics<'_> {
     }
 
     /// Parses the cuts as a search would.
-    fn named(&self, specifications: &[String]) -> Result<Vec<Named>, Error> {
+    fn cuts_by_name(&self, specifications: &[String]) -> Result<Vec<Named>, Error> {
         if specifications.is_empty() {
             return Err(Error::argument("replay", "\"\"", "one cut or several, such as max_gap,auto"));
         }
@@ -146,14 +146,14 @@ impl Grounds<'_> {
         let index = self.index;
         let mode: Mode = search.mode.parse()?;
         // Without vectors a rule that reads similarities is replaced, as in a search.
-        let replacement = replacement(&Context::of(index), rule, mode)?;
+        let replacement = replacement(&Context::unobserved(index), rule, mode)?;
         let rule = replacement.as_deref().unwrap_or(rule);
 
         let model = self.built_in.iter().find(|model| search.model.as_ref() == Some(&model.id));
         let own = model.map_or(0.5, |model| f64::from(model.fusion_weight));
         let settings = &index.config.search;
         let weight = settings.fusion_weight.unwrap_or(own);
-        let fusion = Fusion::named(&settings.fusion, weight)
+        let fusion = Fusion::from_name(&settings.fusion, weight)
             .map_err(|error| Error::argument("search.fusion", &settings.fusion, error.to_string()))?;
         let reference = model.and_then(models::reference);
         let configured = Configured { fusion, weight };

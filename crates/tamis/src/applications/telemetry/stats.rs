@@ -162,7 +162,7 @@ pub struct SlowQuery {
 
 impl Stats {
     /// Summarizes these queries, which come earliest first.
-    pub(crate) fn of(rows: &[QueryQuality], request: &StatsRequest, calibrated_at_ms: &BTreeMap<String, i64>) -> Self {
+    pub(crate) fn new(rows: &[QueryQuality], request: &StatsRequest, calibrated_at_ms: &BTreeMap<String, i64>) -> Self {
         let at = |row: &QueryQuality| moment(row.at_ms).to_string();
         let empty = rows.iter().filter(|row| row.kept == 0).count() as u64;
         let average = |of: fn(&QueryQuality) -> Option<u32>| mean(rows.iter().filter_map(of).map(f64::from));
@@ -182,9 +182,9 @@ impl Stats {
             language_match_ratio: mean(rows.iter().filter_map(|row| row.language_match_ratio)),
             mean_kept_distance: mean(rows.iter().filter_map(|row| row.mean_kept_distance)),
             days: by_day(rows, &request.zone()),
-            kept: Distribution::of(rows.iter().map(|row| f64::from(row.kept)), &KEPT),
+            kept: Distribution::new(rows.iter().map(|row| f64::from(row.kept)), &KEPT),
             methods: shares(rows, |row| Some(row.threshold_method.clone())),
-            gaps: Distribution::of(rows.iter().filter_map(|row| row.gap_size), &GAPS),
+            gaps: Distribution::new(rows.iter().filter_map(|row| row.gap_size), &GAPS),
             latency: latency(rows),
             entry_points: shares(rows, |row| Some(row.entry_point.clone())),
             modes: shares(rows, |row| Some(row.mode.clone())),
@@ -245,7 +245,7 @@ fn latency(rows: &[QueryQuality]) -> Vec<Latency> {
         place => place.unwrap_or(last),
     };
     let mut latency: Vec<Latency> =
-        stages.into_iter().filter_map(|(stage, milliseconds)| Latency::of(stage, milliseconds)).collect();
+        stages.into_iter().filter_map(|(stage, milliseconds)| Latency::new(stage, milliseconds)).collect();
     latency.sort_by_key(|latency| place(&latency.stage));
     latency
 }
@@ -376,7 +376,7 @@ pub struct Bucket {
 impl Distribution {
     /// Computes the distribution of the finite `values`. Ranges begin at each of `starts`, in ascending order; a value
     /// below the first start counts in the first range. `None` for no values.
-    pub(crate) fn of(values: impl IntoIterator<Item = f64>, starts: &[f64]) -> Option<Self> {
+    pub(crate) fn new(values: impl IntoIterator<Item = f64>, starts: &[f64]) -> Option<Self> {
         let values = ascending(values);
         let mean = mean(values.iter().copied())?;
         let at = |value: f64| starts.partition_point(|&start| start <= value).max(1) - 1;
@@ -420,7 +420,7 @@ pub struct Latency {
 
 impl Latency {
     /// Computes the percentiles of the finite `milliseconds`; `None` for no values.
-    pub(crate) fn of(stage: &str, milliseconds: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn new(stage: &str, milliseconds: impl IntoIterator<Item = f64>) -> Option<Self> {
         let values = ascending(milliseconds);
         Some(Latency {
             stage: stage.to_owned(),
@@ -466,7 +466,7 @@ mod tests {
         rows[0].lexical_candidates = Some(4);
         rows[2].lexical_candidates = Some(8);
         rows[3].gap_size = Some(0.15);
-        let stats = Stats::of(&rows, &StatsRequest::default(), &BTreeMap::new());
+        let stats = Stats::new(&rows, &StatsRequest::default(), &BTreeMap::new());
         assert_eq!((stats.queries, stats.distinct_queries, stats.empty, stats.empty_rate), (4, 3, 1, 0.25));
         assert_eq!((stats.shortened, stats.candidates, stats.lexical_candidates), (1, Some(10.0), Some(6.0)));
         assert_eq!((stats.semantic_candidates, stats.language_match_ratio), (None, None));
@@ -508,12 +508,12 @@ mod tests {
         let mut rows = rows();
         rows[0].fallback_reason = Some("minilm-l6-v2 covers 12 of 1,300 passages; run `tamis index`".into());
         rows[1].fallback_reason = Some("minilm-l6-v2 covers 40 of 1300 passages; run `tamis index`".into());
-        let stats = Stats::of(&rows, &StatsRequest::default(), &BTreeMap::new());
+        let stats = Stats::new(&rows, &StatsRequest::default(), &BTreeMap::new());
         assert_eq!(stats.fallbacks.len(), 1);
         assert_eq!(stats.fallbacks[0].name, "minilm-l6-v2 covers N of N passages; run `tamis index`");
         assert_eq!((stats.fallbacks[0].queries, stats.fallbacks[0].empty), (2, 1));
 
-        let stats = Stats::of(&[], &StatsRequest::default(), &BTreeMap::new());
+        let stats = Stats::new(&[], &StatsRequest::default(), &BTreeMap::new());
         assert_eq!((stats.queries, stats.empty_rate, stats.from, stats.kept), (0, 0.0, None, None));
         assert!(stats.days.is_empty() && stats.latency.is_empty() && stats.drift.is_empty());
     }
@@ -528,7 +528,7 @@ mod tests {
         assert_eq!(percentile(&[], 0.5), None);
 
         let values = [0.0, 1.0, 1.0, 3.0, 5.0, f64::NAN];
-        let distribution = Distribution::of(values, &[0.0, 1.0, 2.0, 4.0, 8.0]).expect("five values");
+        let distribution = Distribution::new(values, &[0.0, 1.0, 2.0, 4.0, 8.0]).expect("five values");
         assert_eq!((distribution.count, distribution.mean, distribution.p50), (5, 2.0, 1.0));
         assert_eq!((distribution.p90, distribution.max), (5.0, 5.0));
         let bucket = |from, below, count| Bucket { from, below, count };
@@ -539,13 +539,13 @@ mod tests {
             bucket(4.0, Some(8.0), 1),
         ];
         assert_eq!(distribution.histogram, expected, "no empty ranges behind the last value");
-        assert_eq!(Distribution::of([f64::NAN], &[0.0]), None);
+        assert_eq!(Distribution::new([f64::NAN], &[0.0]), None);
 
-        let distribution = Distribution::of([-1.0, 99.0], &[0.0, 1.0]).expect("two values");
+        let distribution = Distribution::new([-1.0, 99.0], &[0.0, 1.0]).expect("two values");
         let counts: Vec<_> = distribution.histogram.iter().map(|bucket| (bucket.below, bucket.count)).collect();
         assert_eq!(counts, [(Some(1.0), 1), (None, 1)]);
 
-        let latency = Latency::of("cut", (1..=200).map(f64::from)).expect("values");
+        let latency = Latency::new("cut", (1..=200).map(f64::from)).expect("values");
         assert_eq!((latency.p50_ms, latency.p95_ms, latency.p99_ms), (100.0, 190.0, 198.0));
         assert_eq!((latency.max_ms, latency.queries), (200.0, 200));
     }
@@ -553,7 +553,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_value_is_counted_once(values in prop::collection::vec(-5.0f64..200.0, 1..60)) {
-            let distribution = Distribution::of(values.iter().copied(), &[0.0, 1.0, 8.0, 64.0]).expect("values");
+            let distribution = Distribution::new(values.iter().copied(), &[0.0, 1.0, 8.0, 64.0]).expect("values");
             prop_assert_eq!(distribution.histogram.iter().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
             prop_assert!(values.contains(&distribution.p50) && values.contains(&distribution.p90));
             prop_assert!(distribution.p50 <= distribution.p90 && distribution.p90 <= distribution.max);

@@ -202,7 +202,7 @@ impl Tree<'_> {
         let matcher = compiled(request)?;
         let GrepRequest { paths, languages, namespace, allowed_namespaces, .. } = request.clone();
         let listed = self.listed(&TreeScope { paths, languages, namespace, allowed_namespaces })?;
-        let roots = Roots::of(self);
+        let roots = Roots::new(self);
         let until = request.time_limit.map(|limit| Instant::now() + limit);
         let mut answer = GrepAnswer {
             matches: 0,

@@ -214,7 +214,7 @@ impl Tree<'_> {
             sharing: Some(false),
             ..SearchRequest::new("")
         };
-        let names = scope_of(&Context::of(self.index), &request)?.names;
+        let names = scope_of(&Context::unobserved(self.index), &request)?.names;
         let (paths, languages) = (Paths::new(&scope.paths)?, words::canonical(&scope.languages)?);
         let mut listed = Listed { files: Vec::new(), left_out: BTreeMap::new() };
         let mut named = vec![false; scope.paths.len()];
@@ -303,7 +303,7 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    pub fn of(tree: &Tree<'_>) -> Roots {
+    pub fn new(tree: &Tree<'_>) -> Roots {
         let sources = tree.index.sources();
         let open = |root: &Path| Directory::open(root);
         let directories = sources.iter().map(|source| (source.namespace.clone(), open(&source.root))).collect();

@@ -189,7 +189,7 @@ fn entries(file: &DocumentState, passages: &[StoredPassage], tests: bool) -> (Ve
     let lines = by_line(passages);
     let last = lines.last().map_or(0, |(line, _)| *line);
     let text = whole_text(passages);
-    let by_path = Language::of(&file.path, &text).is_some();
+    let by_path = Language::detect(&file.path, &text).is_some();
     let language = file.language.as_deref().unwrap_or_default();
     let mut symbols = outline(if by_path { &file.path } else { language }, &text);
     if symbols.is_empty() {

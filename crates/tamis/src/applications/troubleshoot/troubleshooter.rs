@@ -199,7 +199,12 @@ impl Troubleshooter<'_> {
     /// Returns `true` if the scope holds any wiki page.
     fn has_wiki(&self, search: &SearchRequest) -> Result<bool, Error> {
         let filter = Filter { collections: vec![WIKI.to_owned()], ..Filter::default() };
-        Ok(self.index.store.coverage("", &scope_of(&Context::of(self.index), search)?.of_all(&filter))?.passages > 0)
+        Ok(self
+            .index
+            .store
+            .coverage("", &scope_of(&Context::unobserved(self.index), search)?.of_all(&filter))?
+            .passages
+            > 0)
     }
 
     /// The kept issues with their threads, each within its share of the budget.

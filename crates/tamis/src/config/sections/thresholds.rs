@@ -61,7 +61,7 @@ impl Section for ThresholdConfig {
 }
 
 fn threshold_key(language: &str, default: f64) -> Key {
-    let display = Language::named(language).map_or(language, |language| language.display);
+    let display = Language::from_name(language).map_or(language, |language| language.display);
     Key {
         name: format!("{TABLE}{language}"),
         allowed: Allowed::Number(-1.0, 1.0),

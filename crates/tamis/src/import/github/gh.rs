@@ -129,7 +129,7 @@ impl<'a> Gh<'a> {
             return Err(login(String::new()).into());
         }
         let said = quoted(&ended.complaint);
-        let Some(head) = Head::of(&output) else { return Err(failed(said).into()) };
+        let Some(head) = Head::parse(&output) else { return Err(failed(said).into()) };
         match head.status {
             200 if ended.code == Some(0) => Ok(Answer::Page(head.page(name)?)),
             401 => Err(login(format!(": {said}")).into()),
@@ -163,7 +163,7 @@ struct Head<'a> {
 
 impl<'a> Head<'a> {
     /// Reads an answer; `None` if its headers are incomplete.
-    fn of(output: &'a [u8]) -> Option<Self> {
+    fn parse(output: &'a [u8]) -> Option<Self> {
         let mut rest = output;
         let mut line = || {
             let end = rest.iter().position(|byte| *byte == b'\n')?;
@@ -249,7 +249,7 @@ mod tests {
 
     fn limited(status: &str, headers: &[&str], said: &str) -> Option<String> {
         let answer = answer(status, headers, "{}");
-        Head::of(answer.as_bytes()).expect("whole").limited(said).map(|until| until.to_string()[11..19].to_owned())
+        Head::parse(answer.as_bytes()).expect("whole").limited(said).map(|until| until.to_string()[11..19].to_owned())
     }
 
     #[test]
@@ -257,15 +257,15 @@ mod tests {
         let link = r#"Link: <https://h/a?page=1>; rel="prev", <https://h/a?page=3>; rel="next""#;
         for (links, more) in [(&[link][..], true), (&[r#"link: <https://h/a>; rel="last""#], false), (&[], false)] {
             let answer = answer("200 OK", links, "[{\"number\": 1}]\n");
-            let page = Head::of(answer.as_bytes()).expect("whole").page("issues").expect("a list");
+            let page = Head::parse(answer.as_bytes()).expect("whole").page("issues").expect("a list");
             assert_eq!((page.entries.len(), page.more), (1, more));
             assert_eq!(page.date.to_string(), "2025-06-01T12:00:00Z");
         }
         let error =
-            Head::of(answer("200 OK", &[], "{}").as_bytes()).expect("whole").page("issues").expect_err("no list");
+            Head::parse(answer("200 OK", &[], "{}").as_bytes()).expect("whole").page("issues").expect_err("no list");
         assert!(error.to_string().contains("issues"), "{error}");
         for text in ["", "[]", "HTTP/2.0 200 OK", "HTTP/2.0 OK\n\n", "HTTP/2.0 200 OK\nDate: x\r\n", "gh: 200\n\n"] {
-            assert!(Head::of(text.as_bytes()).is_none(), "{text:?}");
+            assert!(Head::parse(text.as_bytes()).is_none(), "{text:?}");
         }
     }
 

@@ -249,7 +249,7 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let input = ImportInput { name: self.below(path), bytes: Value::Array(entries).to_string().into_bytes() };
-        let mut import = IssueImport::read(&[input], Some(&self.report.origin))?;
+        let mut import = IssueImport::from_inputs(&[input], Some(&self.report.origin))?;
         import.namespace = Some(self.report.namespace.clone());
         import.skip_bad = true;
         // Fetched entries are kept even if the caller wants to stop.

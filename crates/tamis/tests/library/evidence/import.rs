@@ -8,7 +8,7 @@ use tamis::{Index, RunOptions};
 
 fn lines(records: &[Value]) -> EvidenceImport {
     let text: String = records.iter().map(|record| format!("{record}\n")).collect();
-    EvidenceImport::read(&[ImportInput { name: "graph.jsonl".into(), bytes: text.into_bytes() }], None)
+    EvidenceImport::from_inputs(&[ImportInput { name: "graph.jsonl".into(), bytes: text.into_bytes() }], None)
 }
 
 fn import(index: &Index, records: &[Value]) -> ImportSummary {

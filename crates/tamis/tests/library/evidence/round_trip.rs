@@ -132,7 +132,7 @@ fn written(records: &[EvidenceRecord]) -> Vec<u8> {
 }
 
 fn read(bytes: Vec<u8>) -> EvidenceImport {
-    EvidenceImport::read(&[ImportInput { name: "graph.jsonl".into(), bytes }], None)
+    EvidenceImport::from_inputs(&[ImportInput { name: "graph.jsonl".into(), bytes }], None)
 }
 
 proptest! {

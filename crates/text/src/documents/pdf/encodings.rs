@@ -183,7 +183,7 @@ pub struct Predefined {
 
 impl Predefined {
     /// The map of this name; `None` for the identity, which needs none.
-    pub fn named(name: &[u8]) -> Option<Self> {
+    pub fn from_name(name: &[u8]) -> Option<Self> {
         if name.starts_with(b"Identity") {
             return None;
         }
@@ -196,13 +196,13 @@ impl Predefined {
     /// The map to characters for the glyphs that this map leads to.
     pub fn of_glyphs(&self) -> Option<Self> {
         let collection = self.map.as_ref()?.metadata().character_collection.as_ref()?;
-        Self::named(collection.family.ucs2_cmap()?.to_bytes())
+        Self::from_name(collection.family.ucs2_cmap()?.to_bytes())
     }
 
     /// The map to characters for the glyphs of a collection, such as Adobe's `Japan1`.
     pub fn collection(registry: &[u8], ordering: &[u8]) -> Option<Self> {
         let name = CidFamily::from_registry_ordering(registry, ordering).ucs2_cmap()?;
-        Self::named(name.to_bytes())
+        Self::from_name(name.to_bytes())
     }
 
     /// The length in bytes of the first code of a text, and the number of its glyph.
@@ -257,11 +257,11 @@ mod tests {
 
     #[test]
     fn predefined_maps_are_known_by_name() {
-        let other = Predefined::named(b"UniJISX0213-UTF16-H").expect("by its name");
+        let other = Predefined::from_name(b"UniJISX0213-UTF16-H").expect("by its name");
         assert_eq!((other.first(b"\x6d\x77").0, other.own(b"\x6d\x77").as_deref()), (2, Some("海")));
-        let own = Predefined::named(b"90ms-RKSJ-H").and_then(|map| map.of_glyphs()).expect("a collection");
+        let own = Predefined::from_name(b"90ms-RKSJ-H").and_then(|map| map.of_glyphs()).expect("a collection");
         assert_eq!(own.characters(34).as_deref(), Some("A"));
-        assert!(Predefined::named(b"Other").is_none() && Predefined::collection(b"Adobe", b"Identity").is_none());
+        assert!(Predefined::from_name(b"Other").is_none() && Predefined::collection(b"Adobe", b"Identity").is_none());
     }
 
     #[test]

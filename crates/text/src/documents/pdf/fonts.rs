@@ -241,7 +241,7 @@ impl<'a> Fonts<'a> {
     }
 
     fn predefined(&self, name: &[u8]) -> Option<Rc<Predefined>> {
-        self.known(name, || Predefined::named(name))
+        self.known(name, || Predefined::from_name(name))
     }
 
     fn known(&self, name: &[u8], make: impl FnOnce() -> Option<Predefined>) -> Option<Rc<Predefined>> {

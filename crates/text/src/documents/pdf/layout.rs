@@ -17,7 +17,7 @@ impl Matrix {
     pub const IDENTITY: Self = Self { a: 1.0, b: 0.0, c: 0.0, d: 1.0, e: 0.0, f: 0.0 };
 
     /// A matrix of six numbers; the identity for another count.
-    pub fn of(numbers: &[f64]) -> Self {
+    pub fn new(numbers: &[f64]) -> Self {
         match *numbers {
             [a, b, c, d, e, f] => Self { a, b, c, d, e, f },
             _ => Self::IDENTITY,

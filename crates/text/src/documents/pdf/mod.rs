@@ -417,7 +417,7 @@ impl<'a> Shown<'a, '_> {
         self.forms -= 1;
         let content = self.content(form);
         let own = self.file.get_dictionary(&form.dict, b"Resources");
-        state.matrix = Matrix::of(&self.numbers(&form.dict, b"Matrix")).times(state.matrix);
+        state.matrix = Matrix::new(&self.numbers(&form.dict, b"Matrix")).times(state.matrix);
         self.show(&content, own.or(resources), state, depth + 1);
     }
 
@@ -498,5 +498,5 @@ fn decoded(text: &[u8]) -> Option<String> {
 
 fn matrix(operands: &[Operand]) -> Matrix {
     let numbers: Vec<f64> = operands.iter().filter_map(Operand::number).collect();
-    Matrix::of(&numbers)
+    Matrix::new(&numbers)
 }

@@ -105,7 +105,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> Result<bool> {
     println!("{HEADER}");
     let mut rows: Vec<Row> = Vec::new();
     for directory in &found {
-        let test = TestCollection::read(directory, "test")?;
+        let test = TestCollection::from_directory(directory, "test")?;
         if options.wants(&test.name) {
             let mut foreign = Vec::new();
             for other in found.iter().filter(|other| *other != directory) {
@@ -168,7 +168,7 @@ fn directories(data: &Path) -> Result<Vec<PathBuf>> {
 fn together(directories: &[PathBuf], sources: &Path, place: &Path) -> Result<TestCollection> {
     let (mut corpus, mut asked, mut judgements) = (String::new(), String::new(), String::new());
     for directory in directories {
-        let test = TestCollection::read(directory, "test")?;
+        let test = TestCollection::from_directory(directory, "test")?;
         let named = |id: &str| format!("{}/{id}", test.name);
         for document in &test.documents {
             let record =
@@ -198,7 +198,7 @@ fn together(directories: &[PathBuf], sources: &Path, place: &Path) -> Result<Tes
     std::fs::write(place.join("corpus.jsonl"), corpus)?;
     std::fs::write(place.join("queries.jsonl"), asked)?;
     std::fs::write(place.join("qrels/test.tsv"), judgements)?;
-    Ok(TestCollection::read(place, "test")?)
+    Ok(TestCollection::from_directory(place, "test")?)
 }
 
 /// Leaves at most `count` questions, evenly spread.

@@ -181,7 +181,7 @@ struct RawParameter {
 
 impl Header {
     /// Reads the block at the top of `source`. The error is one line.
-    pub fn read(source: &str) -> Result<Header, String> {
+    pub fn parse(source: &str) -> Result<Header, String> {
         let block = source.strip_prefix("{#").and_then(|rest| rest.split_once("#}"));
         let Some((block, _)) = block else {
             return Err("must open with {# answers = \"…\" … #}, which says what the view answers".to_owned());
@@ -322,9 +322,9 @@ mod built_in {
     #[test]
     fn the_block_is_read_and_what_is_wrong_has_its_line() {
         let good = "{#\nanswers = \"a\"\nparameters = [{ name = \"n\", type = \"integer\", default = 3, is = \"b\" }]\n#}\nSELECT 1";
-        let header = Header::read(good).expect("a header");
+        let header = Header::parse(good).expect("a header");
         assert_eq!(header.parameters[0].default, Some(SqlValue::Integer(3)));
-        let error = |source: &str| Header::read(source).expect_err("refused");
+        let error = |source: &str| Header::parse(source).expect_err("refused");
         assert!(error("SELECT 1").contains("must open with {#"));
         assert!(error(&good.replace("integer", "whole")).starts_with("line 3: unknown variant `whole`"));
         assert!(error(&good.replace("answers =", "answer =")).starts_with("line 2: unknown field `answer`"));

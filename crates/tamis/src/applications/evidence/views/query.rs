@@ -12,7 +12,7 @@ use super::template::{Template, value_of};
 use super::{Found, ViewColumn, ViewParameter, all, parameters_of};
 use crate::Error;
 use crate::applications::evidence::EvidenceGraph;
-use crate::applications::evidence::sql::{SqlAnswer, SqlLimits, SqlRequest, named, values};
+use crate::applications::evidence::sql::{SqlAnswer, SqlLimits, SqlRequest, parse_parameter, values};
 use crate::config::nearest;
 #[cfg(feature = "clap")]
 use crate::flags::moment;
@@ -52,7 +52,7 @@ pub struct ViewRequest {
     /// Parameters of the view, each as NAME=VALUE.
     #[schemars(with = "Vec<String>", length(max = 50), inner(length(min = 1, max = 10_000)), extend("x-whole" = true))]
     #[serde(default, deserialize_with = "texts")]
-    #[cfg_attr(feature = "clap", arg(long = "param", value_name = "NAME=VALUE", value_parser = named))]
+    #[cfg_attr(feature = "clap", arg(long = "param", value_name = "NAME=VALUE", value_parser = parse_parameter))]
     pub parameters: Vec<(String, SqlValue)>,
     /// The limits.
     #[serde(flatten)]
@@ -80,7 +80,7 @@ impl ViewRequest {
 }
 
 fn texts<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<(String, SqlValue)>, D::Error> {
-    values(texts, named)
+    values(texts, parse_parameter)
 }
 
 /// Lists every view: the built-in ones, then the user's own in the directory `views` of the user's configuration

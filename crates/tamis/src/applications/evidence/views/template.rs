@@ -30,7 +30,7 @@ impl Template {
     /// # Errors
     /// The problem, in one line, with its position.
     pub fn load(name: &str, source: &str) -> Result<Template, String> {
-        let header = Header::read(source).map_err(|error| format!("{name}: {error}"))?;
+        let header = Header::parse(source).map_err(|error| format!("{name}: {error}"))?;
         let mut template = Template { name: name.to_owned(), header, source: source.to_owned() };
         let optional: Vec<String> = template.optional().map(|parameter| parameter.name.clone()).collect();
         for given in 0..1_u32 << optional.len() {
