@@ -225,6 +225,9 @@ fn is_test_name(path: &str, name: &str, stem: &str, language: Option<&str>) -> b
         Some("go" | "dart" | "elixir" | "zig") => has_end(stem, "_test _mock _mocks") || stem.starts_with("mock_"),
         Some("lua") => has_end(stem, "_test _spec") || stem.starts_with("test_"),
         Some("hcl") => has_piece(name, "tftest"),
+        Some("powershell") => has_piece(name, "tests"),
+        Some("r") => has_start(stem, "test_ test-"),
+        Some("solidity") => has_piece(name, "t"),
         Some("c" | "cpp" | "objectivec" | "objectivecpp") => {
             has_end(stem, "_test _tests _unittest") || has_start(stem, "test_ mock_") || is_test_class(path)
         }
@@ -317,6 +320,11 @@ zig: a_test.zig test/a.zig | latest.zig
 sql: tests/a.sql | test.sql latest.sql
 hcl: a.tftest.hcl tests/a.tf | test.tf
 protobuf: testdata/a.proto | test.proto
+dart: a_test.dart test/a.dart | latest.dart
+powershell: A.Tests.ps1 tests/a.ps1 | Test.ps1
+r: test-a.R tests/testthat/a.R | latest.R
+solidity: A.t.sol test/A.sol | Token.sol
+graphql: testdata/a.graphql | test.graphql
 vue: A.spec.vue __tests__/A.vue | Test.vue
 svelte: A.test.svelte | Test.svelte";
 

@@ -1,8 +1,9 @@
 //! Compares what a command printed with what the page shows.
 //!
 //! What differs from run to run is left open: identifiers of queries, durations, sizes, times of the day and the date of today. A
-//! percentage may be one more or less, and a decimal two in its last place, since processors round the sums of an encoder differently. An identifier or a date that the page shows stands for the one that was printed, also in the commands that follow. `…` stands for any
-//! text, a line of nothing but `…` or `...` for any lines, and a page may break a long line at a space.
+//! percentage may be one more or less, a number of two decimals .02 and one of three .01, since processors round the sums of an encoder
+//! differently. An identifier or a date that the page shows stands for the one that was printed, also in the commands that follow. `…`
+//! stands for any text, a line of nothing but `…` or `...` for any lines, and a page may break a long line at a space.
 
 use regex::{Captures, Regex};
 use std::collections::BTreeMap;
@@ -113,7 +114,8 @@ impl Aliases {
         if let Some((whole, fraction)) = text("decimal").and_then(|decimal| decimal.split_once('.')) {
             let unit = 10_u64.pow(fraction.len() as u32);
             let value = format!("{whole}{fraction}").parse::<u64>().expect("digits");
-            let near = (value.saturating_sub(2)..=value + 2)
+            let room = if fraction.len() == 2 { 2 } else { 10 };
+            let near = (value.saturating_sub(room)..=value + room)
                 .map(|value| format!(r"{}\.{:02$}", value / unit, value % unit, fraction.len()));
             return format!("(?:{})", near.collect::<Vec<_>>().join("|"));
         }

@@ -19,6 +19,7 @@ __all__ = [
     "EvidencePart",
     "EvidenceSummary",
     "Excerpt",
+    "FileCommit",
     "FurtherPassage",
     "GrepAnswer",
     "GrepFile",
@@ -27,6 +28,7 @@ __all__ = [
     "Imported",
     "IndexReport",
     "Judged",
+    "LinkedDocument",
     "ModelKey",
     "ModelSummary",
     "NameReference",
@@ -245,6 +247,20 @@ class Excerpt(Convertible):
 
 
 @dataclass(frozen=True)
+class FileCommit(Convertible):
+    """A commit that touched a file."""
+
+    path: str
+    """Its path in the index, `commit:` and the first digits of its identifier."""
+    title: str
+    """The first line of its message."""
+    author: str | None
+    """Its author."""
+    dated_at: str | None
+    """Its time."""
+
+
+@dataclass(frozen=True)
 class FurtherPassage(Convertible):
     """Another relevant passage of a result."""
 
@@ -397,9 +413,9 @@ class Imported(Convertible):
     namespace: str
     """The namespace."""
     collection: str
-    """The collection: `issues`, `wiki`, `sessions` or `evidence`."""
+    """The collection: `issues`, `wiki`, `sessions`, `commits` or `evidence`."""
     documents: int
-    """The number of issues, pages, sessions, or fragments and claims."""
+    """The number of issues, pages, sessions, commits, or fragments and claims."""
     passages: int
     """The number of their passages."""
     updated: str | None
@@ -433,6 +449,20 @@ class Judged(Convertible):
     """Its relevance to the query."""
     rank: int | None
     """Its rank among the search's candidates, from 1; `None`: outside the pool, so that no cut could have kept it."""
+
+
+@dataclass(frozen=True)
+class LinkedDocument(Convertible):
+    """A document that links to another, or that another links to."""
+
+    namespace: str
+    """Its namespace."""
+    path: str
+    """Its path under the root."""
+    title: str | None
+    """Its title."""
+    lines: list[int]
+    """The lines of the document that links, ascending."""
 
 
 @dataclass(frozen=True)
@@ -698,6 +728,12 @@ class Related(Convertible):
     the least certain ones are left out."""
     referenced_by: list[Referrer]
     """Passages that refer to it: nearest files first, tests last."""
+    links: list[LinkedDocument]
+    """The documents that its document links to, for a document of prose."""
+    linked_from: list[LinkedDocument]
+    """The documents that link to its document."""
+    commits: list[FileCommit]
+    """The last commits that touched its document, newest first, where commits were imported."""
     occurrences: Occurrences | None
     """How often its name occurs as a word in the files of the tree; None unless references were asked for, and for a
     passage without a name."""

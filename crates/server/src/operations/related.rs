@@ -34,7 +34,7 @@ impl Route for Related {
 impl Tool for Related {
     const TITLE: &'static str = "Related passages";
     const DESCRIPTION: &'static str = "Continue from a result: passages of similar meaning, the definitions that it uses, and the code \
-        that uses it; for a page, its links both ways.";
+        that uses it.";
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[field("id"), field("by"), field("limit")]);
     type Options = PageArguments;
 

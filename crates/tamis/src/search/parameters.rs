@@ -63,7 +63,7 @@ pub struct QueryParameters {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Filters", hide_short_help = true))]
     pub no_sharing: bool,
-    /// Only these: code, docs, wiki, issues, commits, notes, sessions, evidence or one's own.
+    /// Only code, docs, wiki, issues, commits, notes, sessions, evidence or one's own.
     #[schemars(length(max = 20), inner(length(max = 200)))]
     #[serde(default)]
     #[cfg_attr(

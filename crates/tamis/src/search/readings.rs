@@ -14,6 +14,9 @@ use super::context::Context;
 /// Fewest characters of a word that is read as another one, and of that one.
 const SHORTEST: usize = 4;
 
+/// Most characters of a short word.
+const LONGEST_SHORT: usize = 5;
+
 /// How much more frequent the word that is meant has to be than another one as near.
 const CLEAR: u64 = 3;
 
@@ -64,31 +67,48 @@ fn doubtful_words(text: &str) -> Vec<Range<usize>> {
 const ENDINGS: [&str; 10] = ["es", "s", "ed", "d", "ing", "ly", "ers", "er", "rs", "r"];
 const REPLACED_ENDINGS: [(&str, &str); 3] = [("ies", "y"), ("ied", "y"), ("ing", "e")];
 
+/// Prefixes that make English words of others.
+const PREFIXES: [&str; 12] = ["anti", "auto", "de", "dis", "inter", "mis", "multi", "non", "over", "pre", "re", "un"];
+
 /// Returns `true` for a word of the built-in models' vocabulary, and for a regular form of one.
 fn is_english(word: &str) -> bool {
     let knows = |word: &str| word.len() >= SHORTEST && WordPiece::uncased_bert().id(word).is_some();
     let has =
         |ending: &str, instead: &str| word.strip_suffix(ending).is_some_and(|base| knows(&format!("{base}{instead}")));
     knows(word)
+        || PREFIXES.iter().any(|prefix| word.strip_prefix(prefix).is_some_and(is_english))
         || ENDINGS.iter().any(|ending| has(ending, ""))
         || REPLACED_ENDINGS.iter().any(|(ending, instead)| has(ending, instead))
 }
 
-/// The word that is meant: the nearest one, if possible with the same first letter, and of several the most frequent one. None if
-/// another one is about as likely.
+/// The word that is meant: the nearest one, and of several the most frequent one. None if another one is about as likely.
 fn meant(word: &str, mut near: Vec<NearWord>) -> Option<String> {
     let first = word.chars().next()?;
-    let rank = |near: &NearWord| (near.distance, !near.word.starts_with(first.to_ascii_lowercase()));
-    near.retain(|near| near.word.chars().count() >= SHORTEST);
-    near.sort_by_key(|near| (rank(near), u64::MAX - near.passages));
+    // People rarely miss the first letter: `decrypting` is not `encrypting`.
+    near.retain(|near| near.word.chars().count() >= SHORTEST && near.word.starts_with(first.to_ascii_lowercase()));
+    near.retain(|near| !is_another_short_word(word, &near.word));
+    // A regular form of a stem need not be a word, and two edits away there is one of almost any word.
+    near.retain(|near| near.distance < 2 || is_english(&near.word));
+    near.sort_by_key(|near| (near.distance, u64::MAX - near.passages));
     let best = near.first()?;
-    let is_unclear = |other: &NearWord| rank(other) == rank(best) && other.passages * CLEAR > best.passages;
+    let is_unclear = |other: &NearWord| other.distance == best.distance && other.passages * CLEAR > best.passages;
     if near.get(1).is_some_and(is_unclear) {
         return None;
     }
     let mut letters = best.word.chars();
     let capital = letters.next().filter(|_| first.is_uppercase()).map(|first| first.to_uppercase().to_string());
     Some(capital.map_or_else(|| best.word.clone(), |capital| capital + letters.as_str()))
+}
+
+/// Returns `true` for short words of which one has another letter in one place: `serde` is not `serve`.
+fn is_another_short_word(word: &str, other: &str) -> bool {
+    let [mut letters, mut others] = [word, other].map(|word| word.to_lowercase().chars().collect::<Vec<char>>());
+    if letters.len() != others.len() || letters.len() > LONGEST_SHORT {
+        return false;
+    }
+    letters.sort_unstable();
+    others.sort_unstable();
+    letters != others
 }
 
 #[cfg(test)]
@@ -104,7 +124,7 @@ mod tests {
         assert_eq!(doubtful("Wher is the mantainance (windwo)?"), ["Wher", "mantainance", "windwo"]);
         for text in [
             "retry_limti", "parseCofnig", "HTPP", "utf8x", "src/mantain", "`mantain`", "re-tyr", "+mantain",
-            "-mantain", "abx", "\"the mantainance\" windows", "throttles closed mongolia", "don't", "",
+            "-mantain", "abx", "decrypting", "\"the mantainance\" windows", "throttles closed mongolia", "don't", "",
         ] {
             assert!(doubtful(text).is_empty(), "{text}: {:?}", doubtful(text));
         }
@@ -120,7 +140,9 @@ mod tests {
         assert_eq!(meant("recieve", &[("receive", 1, 2), ("relieve", 1, 9)]).as_deref(), Some("relieve"));
         assert_eq!(meant("Recieve", &[("receive", 1, 9), ("relieve", 2, 90)]).as_deref(), Some("Receive"));
         assert_eq!(meant("lcok", &[("clock", 1, 90), ("lock", 1, 1)]).as_deref(), Some("lock"));
-        assert_eq!(meant("lcok", &[("lack", 1, 3), ("lock", 1, 8)]), None);
+        assert_eq!(meant("decrypting", &[("encrypting", 2, 9)]), None);
+        assert_eq!(meant("serde", &[("serve", 1, 9)]), None);
+        assert_eq!(meant("recieve", &[("receive", 1, 3), ("relieve", 1, 8)]), None);
         assert_eq!(meant("ovne", &[("oven", 1, 1), ("one", 1, 9)]).as_deref(), Some("oven"));
         assert_eq!(meant("lcok", &[]), None);
     }

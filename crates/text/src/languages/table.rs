@@ -215,7 +215,7 @@ pub static LANGUAGES: &[Language] = &[
     plain("wgsl", "WGSL", Code, "wgsl"),
     plain("wikitext", "Wikitext", Prose, "wiki mediawiki"),
     plain("word", "Word", Prose, "docx dotx docm doc").aliases("docx"),
-    plain("xml", "XML", Data, "xml xjb xsd xsl xslt plist csproj fsproj vbproj props targets resx rss atom xaml ui dtd rng wsdl vcxproj nuspec storyboard xib proj sln slnx ps1xml").aliases("msbuild"),
+    plain("xml", "XML", Data, "xml xjb xsd xsl xslt plist csproj fsproj vbproj props targets resx rss atom xaml ui dtd rng wsdl vcxproj nuspec storyboard xib proj sln slnx").aliases("msbuild"),
     plain("yacc", "Yacc", Code, "y yy").interpreters("bison"),
     plain("yaml", "YAML", Data, "yaml yml cff sublime-syntax").files(".clang-format .clang-tidy .clangd .yamllint"),
     plain("yang", "YANG", Code, "yang"),

@@ -79,7 +79,7 @@ pub enum ImportSource {
     Wiki(ImportWikiArguments),
     /// Import logs of conversations: turns of a time, a speaker and a text
     Conversations(ImportConversationsArguments),
-    /// Import the messages of the tree's commits, to search for when, why and by whom something was changed
+    /// Import the messages of the tree's own commits
     Commits(ImportCommitsArguments),
     /// Import claims, with fragments of pages for and against them
     Evidence(ImportEvidenceArguments),

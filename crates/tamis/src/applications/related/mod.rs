@@ -73,7 +73,7 @@ impl FromStr for RelatedBy {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct RelatedRequest {
-    /// Id of a result, PATH for a file, or PATH:LINE for any line of a passage.
+    /// Id of a result, or PATH:LINE for any line of a passage.
     #[schemars(length(min = 1, max = 4000))]
     #[cfg_attr(feature = "clap", arg(value_name = "ID|PATH[:LINE]"))]
     pub id: String,

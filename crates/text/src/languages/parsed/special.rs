@@ -64,7 +64,7 @@ pub const DART: Language = code("dart", "Dart", "dart").interpreters("dart").par
 
 /// PowerShell.
 #[rustfmt::skip]
-pub const POWERSHELL: Language = code("powershell", "PowerShell", "ps1 psm1 psd1")
+pub const POWERSHELL: Language = code("powershell", "PowerShell", "ps1 psm1 psd1 ps1xml")
     .interpreters("pwsh powershell")
     .aliases("ps")
     .parsed(grammar!(
