@@ -64,8 +64,12 @@ fn doubtful_words(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The regular endings of English words, and those that stand for the end of the word.
-const ENDINGS: [&str; 10] = ["es", "s", "ed", "d", "ing", "ly", "ers", "er", "rs", "r"];
-const REPLACED_ENDINGS: [(&str, &str); 3] = [("ies", "y"), ("ied", "y"), ("ing", "e")];
+const ENDINGS: [&str; 22] = [
+    "es", "s", "ed", "d", "ing", "ings", "ly", "ers", "er", "rs", "r", "y", "ness", "less", "ful", "able", "ment",
+    "ised", "ized", "ising", "isation", "ization",
+];
+const REPLACED_ENDINGS: [(&str, &str); 6] =
+    [("ies", "y"), ("ied", "y"), ("ier", "y"), ("iest", "y"), ("ing", "e"), ("able", "e")];
 
 /// Prefixes that make English words of others.
 const PREFIXES: [&str; 12] = ["anti", "auto", "de", "dis", "inter", "mis", "multi", "non", "over", "pre", "re", "un"];
@@ -75,23 +79,32 @@ fn is_english(word: &str) -> bool {
     let knows = |word: &str| word.len() >= SHORTEST && WordPiece::uncased_bert().id(word).is_some();
     let has =
         |ending: &str, instead: &str| word.strip_suffix(ending).is_some_and(|base| knows(&format!("{base}{instead}")));
+    // `tailwind` is made of two words.
+    let is_compound = || {
+        let parts = word.char_indices().map(|(at, _)| word.split_at(at));
+        parts.into_iter().any(|(first, second)| knows(first) && knows(second))
+    };
     knows(word)
+        || is_compound()
         || PREFIXES.iter().any(|prefix| word.strip_prefix(prefix).is_some_and(is_english))
         || ENDINGS.iter().any(|ending| has(ending, ""))
         || REPLACED_ENDINGS.iter().any(|(ending, instead)| has(ending, instead))
 }
 
-/// The word that is meant: the nearest one, and of several the most frequent one. None if another one is about as likely.
-fn meant(word: &str, mut near: Vec<NearWord>) -> Option<String> {
+/// The word that is meant: the nearest one by the most common slip, and of several the most frequent one. None if another one is about
+/// as likely.
+fn meant(word: &str, near: Vec<NearWord>) -> Option<String> {
     let first = word.chars().next()?;
-    // People rarely miss the first letter: `decrypting` is not `encrypting`.
-    near.retain(|near| near.word.chars().count() >= SHORTEST && near.word.starts_with(first.to_ascii_lowercase()));
-    near.retain(|near| !is_another_short_word(word, &near.word));
-    // A regular form of a stem need not be a word, and two edits away there is one of almost any word.
-    near.retain(|near| near.distance < 2 || is_english(&near.word));
-    near.sort_by_key(|near| (near.distance, u64::MAX - near.passages));
-    let best = near.first()?;
-    let is_unclear = |other: &NearWord| other.distance == best.distance && other.passages * CLEAR > best.passages;
+    let lower = word.to_lowercase();
+    let mut near: Vec<(Slip, NearWord)> = near
+        .into_iter()
+        // People rarely miss the first letter: `decrypting` is not `encrypting`.
+        .filter(|near| near.word.chars().count() >= SHORTEST && near.word.starts_with(first.to_ascii_lowercase()))
+        .filter_map(|near| Some((slip(&lower, &near)?, near)))
+        .collect();
+    near.sort_by_key(|(slip, near)| (*slip, u64::MAX - near.passages));
+    let (slip, best) = near.first()?;
+    let is_unclear = |(other, near): &(Slip, NearWord)| other == slip && near.passages * CLEAR > best.passages;
     if near.get(1).is_some_and(is_unclear) {
         return None;
     }
@@ -100,15 +113,40 @@ fn meant(word: &str, mut near: Vec<NearWord>) -> Option<String> {
     Some(capital.map_or_else(|| best.word.clone(), |capital| capital + letters.as_str()))
 }
 
-/// Returns `true` for short words of which one has another letter in one place: `serde` is not `serve`.
-fn is_another_short_word(word: &str, other: &str) -> bool {
-    let [mut letters, mut others] = [word, other].map(|word| word.to_lowercase().chars().collect::<Vec<char>>());
-    if letters.len() != others.len() || letters.len() > LONGEST_SHORT {
-        return false;
+/// The way in which a word is misspelt, the most common first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Slip {
+    /// Two letters changed places, one is missing, or one is doubled.
+    Slip,
+    /// Another letter in one place.
+    Replaced,
+    /// Two edits.
+    Two,
+}
+
+/// The slip that makes a word of another one. None for what is rather another word.
+fn slip(word: &str, near: &NearWord) -> Option<Slip> {
+    let [letters, others] = [word, &near.word].map(|word| word.chars().collect::<Vec<char>>());
+    let sorted = |letters: &[char]| {
+        let mut sorted = letters.to_vec();
+        sorted.sort_unstable();
+        sorted
+    };
+    match near.distance {
+        // A regular form of a stem need not be a word, and two edits away there is one of almost any word.
+        2 => is_english(&near.word).then_some(Slip::Two),
+        1 if letters.len() < others.len() || sorted(&letters) == sorted(&others) => Some(Slip::Slip),
+        // `sprite` is not `spite`, but `tokkens` are `tokens`.
+        1 if letters.len() > others.len() => {
+            let mut doubled = letters.windows(2).enumerate().filter(|(_, pair)| pair[0] == pair[1]);
+            let without =
+                |at: usize| letters.iter().enumerate().filter(move |(place, _)| *place != at).map(|(_, letter)| letter);
+            doubled.any(|(at, _)| without(at).eq(&others)).then_some(Slip::Slip)
+        }
+        // `serde` is not `serve`.
+        1 => (letters.len() > LONGEST_SHORT && is_english(&near.word)).then_some(Slip::Replaced),
+        _ => None,
     }
-    letters.sort_unstable();
-    others.sort_unstable();
-    letters != others
 }
 
 #[cfg(test)]
@@ -124,7 +162,8 @@ mod tests {
         assert_eq!(doubtful("Wher is the mantainance (windwo)?"), ["Wher", "mantainance", "windwo"]);
         for text in [
             "retry_limti", "parseCofnig", "HTPP", "utf8x", "src/mantain", "`mantain`", "re-tyr", "+mantain",
-            "-mantain", "abx", "decrypting", "\"the mantainance\" windows", "throttles closed mongolia", "don't", "",
+            "-mantain", "abx", "decrypting", "tailwind", "leaky", "localisation", "\"the mantainance\" windows",
+            "throttles closed mongolia", "don't", "",
         ] {
             assert!(doubtful(text).is_empty(), "{text}: {:?}", doubtful(text));
         }
@@ -137,12 +176,16 @@ mod tests {
             words.iter().map(|&(word, distance, passages)| NearWord { word: word.into(), distance, passages }).collect()
         };
         let meant = |word: &str, words: &[(&str, usize, u64)]| meant(word, near(words));
-        assert_eq!(meant("recieve", &[("receive", 1, 2), ("relieve", 1, 9)]).as_deref(), Some("relieve"));
+        assert_eq!(meant("recieve", &[("receive", 1, 2), ("relieve", 1, 9)]).as_deref(), Some("receive"));
         assert_eq!(meant("Recieve", &[("receive", 1, 9), ("relieve", 2, 90)]).as_deref(), Some("Receive"));
         assert_eq!(meant("lcok", &[("clock", 1, 90), ("lock", 1, 1)]).as_deref(), Some("lock"));
         assert_eq!(meant("decrypting", &[("encrypting", 2, 9)]), None);
         assert_eq!(meant("serde", &[("serve", 1, 9)]), None);
-        assert_eq!(meant("recieve", &[("receive", 1, 3), ("relieve", 1, 8)]), None);
+        assert_eq!(meant("lokc", &[("look", 1, 3), ("lock", 1, 8)]).as_deref(), Some("lock"));
+        assert_eq!(meant("tokkens", &[("tokens", 1, 3)]).as_deref(), Some("tokens"));
+        assert_eq!(meant("sprite", &[("spite", 1, 9)]), None);
+        assert_eq!(meant("pluins", &[("plains", 1, 9), ("plugins", 1, 2)]).as_deref(), Some("plugins"));
+        assert_eq!(meant("maintainance", &[("maintenance", 2, 2)]).as_deref(), Some("maintenance"));
         assert_eq!(meant("ovne", &[("oven", 1, 1), ("one", 1, 9)]).as_deref(), Some("oven"));
         assert_eq!(meant("lcok", &[]), None);
     }
