@@ -117,7 +117,7 @@ fn meant(word: &str, near: Vec<NearWord>) -> Option<String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Slip {
     /// Two letters changed places, one is missing, or one is doubled.
-    Slip,
+    Letter,
     /// Another letter in one place.
     Replaced,
     /// Two edits.
@@ -135,13 +135,13 @@ fn slip(word: &str, near: &NearWord) -> Option<Slip> {
     match near.distance {
         // A regular form of a stem need not be a word, and two edits away there is one of almost any word.
         2 => is_english(&near.word).then_some(Slip::Two),
-        1 if letters.len() < others.len() || sorted(&letters) == sorted(&others) => Some(Slip::Slip),
+        1 if letters.len() < others.len() || sorted(&letters) == sorted(&others) => Some(Slip::Letter),
         // `sprite` is not `spite`, but `tokkens` are `tokens`.
         1 if letters.len() > others.len() => {
             let mut doubled = letters.windows(2).enumerate().filter(|(_, pair)| pair[0] == pair[1]);
             let without =
                 |at: usize| letters.iter().enumerate().filter(move |(place, _)| *place != at).map(|(_, letter)| letter);
-            doubled.any(|(at, _)| without(at).eq(&others)).then_some(Slip::Slip)
+            doubled.any(|(at, _)| without(at).eq(&others)).then_some(Slip::Letter)
         }
         // `serde` is not `serve`.
         1 => (letters.len() > LONGEST_SHORT && is_english(&near.word)).then_some(Slip::Replaced),
