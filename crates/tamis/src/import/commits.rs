@@ -74,7 +74,7 @@ impl Imports<'_> {
     /// Imports the commits of a namespace's tree in one transaction, one document per commit (`commit:` and twelve digits of its
     /// identifier) with its message and the paths that it touched, not their changes. Stored commits that the history no longer has,
     /// such as those before a rebase, are removed. Searches find commits after the next [`Index::complete`], where they ask for
-    /// the collection `commits`, or when, why or by whom something was changed.
+    /// the collection `commits`, or when, why or by whom something was changed in the past.
     ///
     /// # Errors
     /// The limit is 0 or above a million; the namespace has no tree, or its tree no repository that git can read; another process is

@@ -211,13 +211,21 @@ pub(crate) fn filter_of(context: &Context<'_>, request: &SearchRequest) -> Filte
     if asks_of_history(&request.query) { filter } else { context.index.without_commits(filter) }
 }
 
-/// Returns `true` for a question of when, why or by whom something was changed, which commits may answer.
+/// Returns `true` for a question of when, why or by whom something was changed, which commits may answer: "when did", "why was",
+/// "why do we", "who added", and everything about commits. "When is a job tried again" asks what the code does.
 fn asks_of_history(query: &str) -> bool {
-    let is = |words: &str, word: &str| words.split(' ').any(|other| word.eq_ignore_ascii_case(other));
-    let mut words = query.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    let first = words.next().unwrap_or_default();
-    is("when why who whose", first)
-        || std::iter::once(first).chain(words).any(|word| is("commit commits committed", word))
+    let words: Vec<String> = query
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let is_past = |word: &String| ["was", "were", "did", "has", "have", "had"].contains(&word.as_str());
+    let asks = match words.first().map(String::as_str) {
+        Some("when" | "why") => words.get(1).is_some_and(is_past) || words.iter().take(3).any(|word| word == "we"),
+        Some("who" | "whose") => true,
+        _ => false,
+    };
+    asks || words.iter().any(|word| ["commit", "commits", "committed"].contains(&word.as_str()))
 }
 
 /// Most words of a query with operators.
@@ -539,6 +547,18 @@ mod tests {
     use super::*;
     use crate::search::SearchRequest;
     use tamis_cut::Evidence;
+
+    #[test]
+    fn commits_take_part_where_history_is_asked_for() {
+        for query in
+            ["why was the limit lowered", "When did tides change", "why do we sort", "who added it", "the last commits"]
+        {
+            assert!(asks_of_history(query), "{query}");
+        }
+        for query in ["when is a failed job tried again", "why does it wait", "was it lowered", "whole files", ""] {
+            assert!(!asks_of_history(query), "{query}");
+        }
+    }
 
     #[test]
     fn the_gate_asks_less_of_memories_than_of_other_searches() {

@@ -74,7 +74,7 @@ impl Comments {
 
     pub fn push(&mut self, comment: IssueComment) {
         let at = self.all.len();
-        let said = self.said.entry(Who::of_comment(&comment)).or_default();
+        let said = self.said.entry(Who::from_comment(&comment)).or_default();
         said.all.at.push(at);
         match &comment.url {
             Some(url) => {
@@ -91,7 +91,7 @@ impl Comments {
         if let Some(at) = comment.url.as_ref().and_then(|url| self.addresses.get(url)) {
             return Some(*at);
         }
-        let said = self.said.get_mut(&Who::of_comment(comment))?;
+        let said = self.said.get_mut(&Who::from_comment(comment))?;
         let free = |at: usize| self.record_of[at] != self.record;
         let bare = |at: usize| self.all[at].url.is_none();
         let first = said.bare.first(self.record, |at| free(at) && bare(at));
@@ -141,7 +141,7 @@ struct Who {
 }
 
 impl Who {
-    fn of_comment(comment: &IssueComment) -> Self {
+    fn from_comment(comment: &IssueComment) -> Self {
         Self {
             kind: comment.kind,
             review: comment.verdict.is_some(),

@@ -155,7 +155,8 @@ Examples:
   tamis get commit:1f2e3d4c5b6a                the message, and the patch of the files that are indexed
   tamis related src/net/retry.rs               names the last commits of a file, too
 
-Again, it adds the commits since then. Searches leave commits out unless they ask when, why or who, or name the collection.")]
+Running it again adds the new commits. Searches leave commits out unless the question is about the past (\"why was\",
+\"when did\", \"who added\"), mentions commits, or names the collection.")]
 pub struct ImportCommitsArguments {
     /// Import only commits since 2025-01-31, 90d or 'last year'
     #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]

@@ -31,10 +31,12 @@ pub struct LinkedDocument {
     pub lines: Vec<u32>,
 }
 
-/// Returns the documents that a document links to, and those that link to it, both by path.
+/// Returns the documents that a document links to, and those that link to it, both by path. Where too many passages have the name of
+/// the document to look into them all, `notes` says so.
 pub(super) fn links(
     index: &Index,
     document: &[StoredPassage],
+    notes: &mut Vec<String>,
 ) -> Result<(Vec<LinkedDocument>, Vec<LinkedDocument>), Error> {
     let Some(own) = document.first().filter(|own| PROSE_COLLECTIONS.contains(&own.collection.as_str())) else {
         return Ok((Vec::new(), Vec::new()));
@@ -54,7 +56,11 @@ pub(super) fn links(
     let mut from: BTreeMap<&str, LinkedDocument> = BTreeMap::new();
     let mut ids = Vec::new();
     for name in names(&own.path, own.title.as_deref()) {
-        ids.extend(index.store.containing(&name, &filter, MOST_READ)?);
+        let found = index.store.containing(&name, &filter, MOST_READ)?;
+        if found.len() == MOST_READ {
+            notes.push(format!("{MOST_READ} passages or more have the words \"{name}\", and links were looked for in {MOST_READ} of them"));
+        }
+        ids.extend(found);
     }
     ids.sort_unstable();
     ids.dedup();

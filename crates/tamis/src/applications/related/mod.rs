@@ -354,7 +354,7 @@ impl RelatedFinder<'_> {
         }
         let (mut links, mut linked_from) = match request.by {
             Some(RelatedBy::Vector) => (Vec::new(), Vec::new()),
-            _ => links::links(self.index, &subject.document)?,
+            _ => links::links(self.index, &subject.document, &mut notes)?,
         };
         links.truncate(limit);
         linked_from.truncate(limit);
