@@ -126,8 +126,12 @@ impl Tool for EvidenceView {
     const TITLE: &'static str = "Query a view";
     const DESCRIPTION: &'static str = "Ask the evidence graph a predefined question, such as v_contradictions or \
         v_unsupported_claims. list_views lists them with what each answers. Use query_sql for any other question.";
-    const ARGUMENTS: Option<&'static [Argument]> =
-        Some(&[field("view").renamed("view_name"), field("task").renamed("task_id"), field("limit"), field("namespace")]);
+    const ARGUMENTS: Option<&'static [Argument]> = Some(&[
+        field("view").renamed("view_name"),
+        field("task").renamed("task_id"),
+        field("limit"),
+        field("namespace"),
+    ]);
     type Options = Options;
 
     fn adapt(_: &Call<'_>, request: &mut ViewRequest, options: &Options) {
