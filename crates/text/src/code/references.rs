@@ -45,7 +45,9 @@ pub fn references(path_or_language: &str, text: &str) -> Vec<Reference> {
                     _ => {}
                 }
             }
+            // What the parser gathers around an error is no name, such as `-]<T>fn`.
             if let (Some(name), Some(kind)) = (name, kind)
+                && !name.has_error()
                 && !names_a_definition(name, text)
             {
                 let known = found.entry(name.start_byte()).or_insert((name, kind));
