@@ -65,10 +65,25 @@ pub struct Instructions {
     pub attend: fn(&Attention<'_>, &mut [f32]),
 }
 
-/// Sums of products of [`ROWS`] rows with a panel of weights.
-type Sums = [[i32; PANEL]; ROWS];
-/// The codes of [`BYTES`] inputs' weights for each output of a panel.
-type Quad = [u8; BYTES * PANEL];
+/// The codes of [`BYTES`] inputs' weights for each output of adjacent panels.
+type Quad<const PANELS: usize> = [[u8; BYTES * PANEL]; PANELS];
+/// An entry for each output of adjacent panels.
+type Outputs<T, const PANELS: usize> = [[T; PANEL]; PANELS];
+
+/// [`ROWS`] rows of inputs, and the weights of adjacent panels that they are multiplied by.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+struct Block<'a, const PANELS: usize> {
+    /// The rows' codes, one row after the other.
+    codes: &'a [u8],
+    /// The rows' factors, a group each.
+    factors: &'a [f32],
+    quads: &'a [Quad<PANELS>],
+    /// What the sums of a group begin with.
+    offsets: &'a [Outputs<i32, PANELS>],
+    /// The weights' factors. Those of the panels are the first ones, and those of the next group `stride` further.
+    scales: &'a [f32],
+    stride: usize,
+}
 
 #[inline(always)]
 fn step<const FUSED: bool>(sum: f32, x: f32, y: f32) -> f32 {
@@ -121,49 +136,43 @@ impl Quantised {
     }
 }
 
-/// The product of bytes, a group at a time. `pack` puts the codes of a panel's weights together, halved, and adds them to sums. It gets
-/// the rows of weights and their distance. `dot` adds products to sums. It gets the rows of inputs, their distance, and the panel.
+/// The product of bytes, with as many outputs at once as `PANELS` have. `pack` puts the codes of one panel's weights together, halved,
+/// and adds them to sums. It gets the rows of weights, their distance, and the panel's place. `add` adds products to outputs.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-fn integer(
+fn integer<const PANELS: usize>(
     linear: &Linear<'_>,
     input: &Quantised,
     output: &mut [f32],
-    pack: impl Fn(&[u8], usize, &mut [Quad], &mut [i32; PANEL]),
-    dot: impl Fn(&[u8], usize, &[Quad], &mut Sums),
+    pack: impl Fn(&[u8], usize, usize, &mut [Quad<PANELS>], &mut [i32; PANEL]),
+    add: impl Fn(&Block<'_, PANELS>, &mut [Outputs<f32, PANELS>; ROWS]),
 ) {
     let Codes { values, scales, inputs, outputs } = &linear.codes;
     let (inputs, outputs) = (*inputs, *outputs);
     let group = linear.group();
     let groups = inputs / group;
-    let mut panel = vec![[0; BYTES * PANEL]; inputs / BYTES];
-    let mut offsets = vec![[0; PANEL]; groups];
-    for column in (0..outputs).step_by(PANEL) {
-        let quads = panel.chunks_exact_mut(group / BYTES);
+    let mut panels = vec![[[0; BYTES * PANEL]; PANELS]; inputs / BYTES];
+    let mut offsets = vec![[[0; PANEL]; PANELS]; groups];
+    for column in (0..outputs).step_by(PANELS * PANEL) {
+        let quads = panels.chunks_exact_mut(group / BYTES);
         for ((values, quads), offsets) in values.chunks_exact(group * outputs).zip(quads).zip(&mut offsets) {
-            let mut sums = [0; PANEL];
-            pack(&values[column..], outputs, quads, &mut sums);
-            *offsets = sums.map(|sum| -i32::from(ZERO) * sum);
+            for (panel, offsets) in offsets.iter_mut().enumerate() {
+                let mut sums = [0; PANEL];
+                pack(&values[column + panel * PANEL..], outputs, panel, quads, &mut sums);
+                *offsets = sums.map(|sum| -i32::from(ZERO) * sum);
+            }
         }
+        let columns = column..column + PANELS * PANEL;
         let rows = input.codes.chunks_exact(ROWS * inputs).zip(input.factors.chunks_exact(ROWS * groups));
         for ((codes, factors), output) in rows.zip(output.chunks_exact_mut(ROWS * outputs)) {
-            let mut results = [[0.0; PANEL]; ROWS];
-            for result in &mut results {
-                result.copy_from_slice(&linear.bias[column..][..PANEL]);
+            let mut sums = [[[0.0; PANEL]; PANELS]; ROWS];
+            for sums in &mut sums {
+                sums.as_flattened_mut().copy_from_slice(&linear.bias[columns.clone()]);
             }
-            for (number, (quads, &offsets)) in panel.chunks_exact(group / BYTES).zip(&offsets).enumerate() {
-                let mut sums = [offsets; ROWS];
-                dot(&codes[number * group..], inputs, quads, &mut sums);
-                let scales = &scales[number * outputs + column..][..PANEL];
-                for (row, (result, sums)) in results.iter_mut().zip(&sums).enumerate() {
-                    let factor = factors[row * groups + number];
-                    for ((result, &sum), &scale) in result.iter_mut().zip(sums).zip(scales) {
-                        *result = (sum as f32).mul_add(scale * factor, *result);
-                    }
-                }
-            }
-            for (row, result) in results.iter().enumerate() {
-                output[row * outputs + column..][..PANEL].copy_from_slice(result);
+            let (quads, offsets) = (panels.as_slice(), offsets.as_slice());
+            add(&Block { codes, factors, quads, offsets, scales: &scales[column..], stride: outputs }, &mut sums);
+            for (row, sums) in sums.iter().enumerate() {
+                output[row * outputs..][columns.clone()].copy_from_slice(sums.as_flattened());
             }
         }
     }
@@ -241,7 +250,7 @@ fn portable() -> Instructions {
 /// The instructions of a processor with these features, which the caller has checked.
 #[cfg(target_arch = "x86_64")]
 macro_rules! with_features {
-    ($features:literal, $columns:literal, $dot:path) => {{
+    ($features:literal, $columns:literal, $add:path) => {{
         #[target_feature(enable = $features)]
         fn full_product(linear: &Linear<'_>, input: &[f32], output: &mut [f32]) {
             full::<$columns, true>(linear, input, output);
@@ -252,8 +261,8 @@ macro_rules! with_features {
                 linear,
                 input,
                 output,
-                |rows, stride, quads, sums| x86_64::pack(rows, stride, quads, sums),
-                |rows, stride, quads, sums| $dot(rows, stride, quads, sums),
+                |rows, stride, panel, quads, sums| x86_64::pack(rows, stride, panel, quads, sums),
+                |block, sums| $add(block, sums),
             );
         }
         #[target_feature(enable = $features)]
@@ -276,14 +285,14 @@ pub fn instructions() -> Vec<Instructions> {
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            all.push(with_features!("avx2,fma", 16, x86_64::dot));
+            all.push(with_features!("avx2,fma", 16, x86_64::add));
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vl")
             {
-                all.push(with_features!("avx2,fma,avx512f,avx512bw,avx512vl", 64, x86_64::dot));
+                all.push(with_features!("avx2,fma,avx512f,avx512bw,avx512vl", 64, x86_64::add));
                 if is_x86_feature_detected!("avx512vnni") {
-                    all.push(with_features!("avx2,fma,avx512f,avx512bw,avx512vl,avx512vnni", 64, x86_64::dot_at_once));
+                    all.push(with_features!("avx2,fma,avx512f,avx512bw,avx512vl,avx512vnni", 64, x86_64::add_wide));
                 }
             }
         }
@@ -297,39 +306,45 @@ mod x86_64 {
     #[allow(clippy::wildcard_imports)]
     use std::arch::x86_64::*;
 
-    use super::{BYTES, PANEL, Quad, ROWS, Sums};
+    use super::{BYTES, Block, Outputs, PANEL, Quad, ROWS};
 
-    /// The sums of a row in registers.
-    type Registers = [__m256i; PANEL / 8];
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn weights(quad: &Quad) -> Registers {
-        // SAFETY: the registers read the array's 64 bytes.
-        unsafe { [_mm256_loadu_si256(quad.as_ptr().cast()), _mm256_loadu_si256(quad.as_ptr().add(32).cast())] }
+    /// What a group of inputs has of a block.
+    struct Group<'a, const PANELS: usize> {
+        codes: [&'a [[u8; BYTES]]; ROWS],
+        factors: [f32; ROWS],
+        quads: &'a [Quad<PANELS>],
+        offsets: &'a Outputs<i32, PANELS>,
+        scales: &'a [[f32; PANEL]],
     }
 
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn load(sums: &[i32; PANEL]) -> Registers {
-        // SAFETY: the registers read the array's 64 bytes.
-        unsafe { [_mm256_loadu_si256(sums.as_ptr().cast()), _mm256_loadu_si256(sums.as_ptr().add(8).cast())] }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn store(sums: &mut [i32; PANEL], registers: Registers) {
-        // SAFETY: the registers write the array's 64 bytes.
-        unsafe {
-            _mm256_storeu_si256(sums.as_mut_ptr().cast(), registers[0]);
-            _mm256_storeu_si256(sums.as_mut_ptr().add(8).cast(), registers[1]);
+    impl<const PANELS: usize> Block<'_, PANELS> {
+        #[inline(always)]
+        fn groups(&self) -> impl Iterator<Item = Group<'_, PANELS>> {
+            let (groups, inputs) = (self.offsets.len(), self.codes.len() / ROWS);
+            let quads = self.quads.len() / groups;
+            (0..groups).map(move |number| {
+                let row = |row: usize| &self.codes[row * inputs..].as_chunks().0[number * quads..][..quads];
+                Group {
+                    codes: std::array::from_fn(row),
+                    factors: std::array::from_fn(|row| self.factors[row * groups + number]),
+                    quads: &self.quads[number * quads..][..quads],
+                    offsets: &self.offsets[number],
+                    scales: &self.scales[number * self.stride..].as_chunks().0[..PANELS],
+                }
+            })
         }
     }
 
     /// Packs weights: the [`BYTES`] of an output are together.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub fn pack(rows: &[u8], stride: usize, quads: &mut [Quad], sums: &mut [i32; PANEL]) {
+    pub fn pack<const PANELS: usize>(
+        rows: &[u8],
+        stride: usize,
+        panel: usize,
+        quads: &mut [Quad<PANELS>],
+        sums: &mut [i32; PANEL],
+    ) {
         let (sign, most) = (_mm_set1_epi8(-128), _mm_set1_epi8(127));
         let (byte_ones, ones) = (_mm256_set1_epi8(1), _mm256_set1_epi16(1));
         let half = |row: &[u8]| {
@@ -340,7 +355,9 @@ mod x86_64 {
             let other = _mm_sub_epi8(most, _mm_cmpgt_epi8(code, _mm_setzero_si128()));
             _mm_xor_si128(_mm_avg_epu8(_mm_xor_si128(code, sign), other), sign)
         };
-        let mut totals = load(sums);
+        // SAFETY: the registers read the array's 64 bytes.
+        let mut totals =
+            unsafe { [_mm256_loadu_si256(sums.as_ptr().cast()), _mm256_loadu_si256(sums.as_ptr().add(8).cast())] };
         for (number, quad) in quads.iter_mut().enumerate() {
             let rows = &rows[number * BYTES * stride..];
             let (first, second) = (half(rows), half(&rows[stride..]));
@@ -354,64 +371,93 @@ mod x86_64 {
             }
             // SAFETY: the registers write the array's 64 bytes.
             unsafe {
-                _mm256_storeu_si256(quad.as_mut_ptr().cast(), low);
-                _mm256_storeu_si256(quad.as_mut_ptr().add(32).cast(), high);
+                _mm256_storeu_si256(quad[panel].as_mut_ptr().cast(), low);
+                _mm256_storeu_si256(quad[panel].as_mut_ptr().add(32).cast(), high);
             }
         }
-        store(sums, totals);
+        // SAFETY: the registers write the array's 64 bytes.
+        unsafe {
+            _mm256_storeu_si256(sums.as_mut_ptr().cast(), totals[0]);
+            _mm256_storeu_si256(sums.as_mut_ptr().add(8).cast(), totals[1]);
+        }
     }
 
     /// The codes of [`BYTES`] inputs, in every place.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn spread(codes: &[u8; BYTES]) -> __m256i {
-        _mm256_set1_epi32(i32::from_le_bytes(*codes))
+    fn spread(codes: [u8; BYTES]) -> __m256i {
+        _mm256_set1_epi32(i32::from_le_bytes(codes))
     }
 
+    /// Adds products in registers of 256 bits.
     #[inline]
-    #[target_feature(enable = "avx2")]
-    pub fn dot(codes: &[u8], stride: usize, quads: &[Quad], sums: &mut Sums) {
-        let pairs = quads.as_chunks::<2>().0;
-        let row = |row: usize| &codes[row * stride..].as_chunks::<BYTES>().0.as_chunks::<2>().0[..pairs.len()];
-        let codes: [_; ROWS] = [row(0), row(1), row(2), row(3)];
+    #[target_feature(enable = "avx2,fma")]
+    pub fn add(block: &Block<'_, 1>, sums: &mut [Outputs<f32, 1>; ROWS]) {
+        /// What a row has in registers.
+        const HALVES: [usize; 2] = [0, PANEL / 2];
         let ones = _mm256_set1_epi16(1);
-        let mut parts: [_; ROWS] = [load(&sums[0]), load(&sums[1]), load(&sums[2]), load(&sums[3])];
-        for (at, [first, second]) in pairs.iter().enumerate() {
-            let (first, second) = (weights(first), weights(second));
-            for (part, codes) in parts.iter_mut().zip(codes) {
-                let (one, other) = (spread(&codes[at][0]), spread(&codes[at][1]));
-                for register in 0..first.len() {
-                    let one = _mm256_maddubs_epi16(one, first[register]);
-                    let other = _mm256_maddubs_epi16(other, second[register]);
-                    // Within 16 bits, by the range of the codes.
-                    let both = _mm256_madd_epi16(_mm256_add_epi16(one, other), ones);
-                    part[register] = _mm256_add_epi32(part[register], both);
+        for Group { codes, factors, quads, offsets: [offsets], scales } in block.groups() {
+            // SAFETY: the registers read the array's 64 bytes.
+            let offsets = HALVES.map(|at| unsafe { _mm256_loadu_si256(offsets.as_ptr().add(at).cast()) });
+            let mut parts = [offsets; ROWS];
+            for (at, [[first], [second]]) in quads.as_chunks().0.iter().enumerate() {
+                // SAFETY: the registers read the arrays' 64 bytes.
+                let load = |quad: &[u8; BYTES * PANEL]| {
+                    HALVES.map(|at| unsafe { _mm256_loadu_si256(quad.as_ptr().add(at * BYTES).cast()) })
+                };
+                let (first, second) = (load(first), load(second));
+                for (part, codes) in parts.iter_mut().zip(codes) {
+                    let (one, other) = (spread(codes[2 * at]), spread(codes[2 * at + 1]));
+                    for register in 0..part.len() {
+                        let one = _mm256_maddubs_epi16(one, first[register]);
+                        let other = _mm256_maddubs_epi16(other, second[register]);
+                        // Within 16 bits, by the range of the codes.
+                        let both = _mm256_madd_epi16(_mm256_add_epi16(one, other), ones);
+                        part[register] = _mm256_add_epi32(part[register], both);
+                    }
                 }
             }
-        }
-        for (sums, part) in sums.iter_mut().zip(parts) {
-            store(sums, part);
+            for (([sums], part), factor) in sums.iter_mut().zip(parts).zip(factors) {
+                for (at, part) in HALVES.into_iter().zip(part) {
+                    // SAFETY: the registers read and write the arrays' 64 bytes.
+                    unsafe {
+                        let scale = _mm256_mul_ps(_mm256_loadu_ps(scales[0].as_ptr().add(at)), _mm256_set1_ps(factor));
+                        let sum = sums.as_mut_ptr().add(at);
+                        _mm256_storeu_ps(sum, _mm256_fmadd_ps(_mm256_cvtepi32_ps(part), scale, _mm256_loadu_ps(sum)));
+                    }
+                }
+            }
         }
     }
 
-    /// The same with an instruction for four products and their sum.
+    /// Adds products in registers of 512 bits, where an instruction multiplies four and adds them up.
     #[inline]
-    #[target_feature(enable = "avx2,avx512vl,avx512vnni")]
-    pub fn dot_at_once(codes: &[u8], stride: usize, quads: &[Quad], sums: &mut Sums) {
-        let row = |row: usize| &codes[row * stride..].as_chunks::<BYTES>().0[..quads.len()];
-        let codes: [_; ROWS] = [row(0), row(1), row(2), row(3)];
-        let mut parts: [_; ROWS] = [load(&sums[0]), load(&sums[1]), load(&sums[2]), load(&sums[3])];
-        for (at, quad) in quads.iter().enumerate() {
-            let weights = weights(quad);
-            for (part, codes) in parts.iter_mut().zip(codes) {
-                let codes = spread(&codes[at]);
-                for register in 0..weights.len() {
-                    part[register] = _mm256_dpbusd_epi32(part[register], codes, weights[register]);
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub fn add_wide(block: &Block<'_, 2>, sums: &mut [Outputs<f32, 2>; ROWS]) {
+        for Group { codes, factors, quads, offsets, scales } in block.groups() {
+            // SAFETY: the registers read the arrays' 64 bytes.
+            let offsets = offsets.each_ref().map(|offsets| unsafe { _mm512_loadu_si512(offsets.as_ptr().cast()) });
+            let mut parts = [offsets; ROWS];
+            for (at, quad) in quads.iter().enumerate() {
+                // SAFETY: the registers read the arrays' 64 bytes.
+                let weights = quad.each_ref().map(|quad| unsafe { _mm512_loadu_si512(quad.as_ptr().cast()) });
+                for (parts, codes) in parts.iter_mut().zip(codes) {
+                    let codes = _mm512_set1_epi32(i32::from_le_bytes(codes[at]));
+                    for (part, weights) in parts.iter_mut().zip(weights) {
+                        *part = _mm512_dpbusd_epi32(*part, codes, weights);
+                    }
                 }
             }
-        }
-        for (sums, part) in sums.iter_mut().zip(parts) {
-            store(sums, part);
+            for ((sums, parts), factor) in sums.iter_mut().zip(parts).zip(factors) {
+                for ((sum, part), scale) in sums.iter_mut().zip(parts).zip(scales) {
+                    let sum = sum.as_mut_ptr();
+                    // SAFETY: the registers read and write the arrays' 64 bytes.
+                    unsafe {
+                        let scale = _mm512_mul_ps(_mm512_loadu_ps(scale.as_ptr()), _mm512_set1_ps(factor));
+                        _mm512_storeu_ps(sum, _mm512_fmadd_ps(_mm512_cvtepi32_ps(part), scale, _mm512_loadu_ps(sum)));
+                    }
+                }
+            }
         }
     }
 }
