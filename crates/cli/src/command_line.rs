@@ -58,7 +58,7 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub color: ColorWhen,
-    /// Make places links on a terminal: a name such as vscode, idea or file, or a format with {path}, {line}, {column}, {host},
+    /// Print locations as links on a terminal: a name such as vscode, idea or file, or a format with {path}, {line}, {column}, {host},
     /// {wslprefix} [default: output.hyperlink_format, none]
     #[arg(long, value_name = "FORMAT", global = true, hide_short_help = true)]
     pub hyperlink_format: Option<String>,

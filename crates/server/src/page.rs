@@ -18,7 +18,7 @@ pub(crate) struct PageArguments {
     #[schemars(range(min = 1000, max = 100_000))]
     #[serde(default = "max_chars")]
     pub max_chars: usize,
-    /// Where to go on.
+    /// Continue here.
     #[schemars(range(min = 0, max = 99_999_999))]
     #[serde(default)]
     pub offset: usize,

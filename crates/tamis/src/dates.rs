@@ -39,7 +39,7 @@ fn at_clock(time: SystemTime) -> Timestamp {
 /// The error for a text that does not name a moment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "{text:?} is no date or time; write a date (2026-11-01, 2026-11), a date and time (2026-11-01T08:30), how long ago (7d, \
+    "{text:?} is not a date or time; write a date (2026-11-01, 2026-11), a date and time (2026-11-01T08:30), how long ago (7d, \
      2 weeks, 3 days ago), or words (yesterday, monday, last week, march 3)"
 )]
 #[non_exhaustive]

@@ -23,7 +23,7 @@ use tamis::flags::language;
     long_about = "Measure the similarity at which two symbols of a language belong together, for the cut `language`.\n\n\
         Tamis draws pairs of symbols of the same file and of different files, and puts the threshold between the two kinds. A \
         threshold holds for one model. Tamis asks before it writes them to the index and to .tamis/config.toml under \
-        [search.calibrated]; without a terminal to ask on, only --write does. Your own values under [search.thresholds] are stronger and stay as they are.",
+        [search.calibrated]; without a terminal to ask on, only --write does. Your own values under [search.thresholds] take precedence and are not changed.",
     after_help = "\
 Examples:
   tamis calibrate                       measure all languages, show what would be written, and ask
@@ -34,7 +34,7 @@ Examples:
 Exit status: 0 done, even if no language could be calibrated, 2 an error."
 )]
 pub struct CalibrateArguments {
-    /// Take the threshold half-way between the means of the two kinds, or at the 10th percentile of same-file pairs
+    /// Put the threshold half-way between the means of same-file and different-file pairs, or at the 10th percentile of same-file pairs
     #[arg(long, value_name = "METHOD", default_value = "midpoint", value_parser = ["midpoint", "p10"], conflicts_with = "clear")]
     pub method: String,
     /// Write the thresholds without asking

@@ -51,7 +51,7 @@ pub struct IndexArguments {
     /// Remove a namespace with all its documents
     #[arg(long, value_name = "NAME", conflicts_with_all = ["directories", "watch", "wait", "full"])]
     pub remove: Option<String>,
-    /// Say that the tree is that of its namespace, at a new place
+    /// Confirm that the namespace's tree has moved to this location
     #[arg(long, conflicts_with = "remove")]
     pub moved: bool,
     /// Embed with every model before ending; without it, the rest is embedded in the background

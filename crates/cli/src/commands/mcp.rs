@@ -47,7 +47,7 @@ pub struct ServerArguments {
     /// Allow clients to judge answers with `feedback`
     #[arg(long)]
     pub allow_feedback: bool,
-    /// List the schema of each tool's answer, and answer as data besides the text
+    /// Declare each tool's output schema, and add structured data to the text of answers
     #[arg(long)]
     pub output_schemas: bool,
     /// Answer from the index as it is, without keeping it fresh
@@ -79,7 +79,7 @@ pub struct ServeArguments {
     /// Listen at this address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8765")]
     pub http: SocketAddr,
-    /// Allow clients to have the tree read at once with `/v1/refresh`
+    /// Allow clients to update the index at once with `/v1/refresh`
     #[arg(long)]
     pub allow_refresh: bool,
     /// The server itself.
@@ -108,7 +108,7 @@ pub struct McpTokenArguments {
     /// Allow it to judge answers, on a server with --allow-feedback
     #[arg(long)]
     pub feedback: bool,
-    /// Allow it to have the tree read at once, on a server with --allow-refresh
+    /// Allow it to update the index at once, on a server with --allow-refresh
     #[arg(long)]
     pub refresh: bool,
 }

@@ -101,7 +101,7 @@ pub enum Command {
     Forget(ForgetArguments),
     /// Show the settings in effect and where each comes from
     Config(ConfigArguments),
-    /// Look after the PostgreSQL database that holds the index
+    /// Manage the PostgreSQL database that holds the index
     Store(StoreArguments),
     /// Share the indexing of many trees among workers, in the PostgreSQL database
     #[command(hide = true)]
@@ -124,7 +124,7 @@ pub enum Command {
     /// Run a named query on the evidence graph
     #[command(hide = true)]
     View(ViewArguments),
-    /// Serve the index to agents by the Model Context Protocol
+    /// Serve the index to agents over the Model Context Protocol
     Mcp(McpArguments),
     /// Serve a page, a JSON API and the Model Context Protocol over HTTP
     Serve(ServeArguments),

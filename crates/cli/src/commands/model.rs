@@ -31,8 +31,8 @@ Examples:
   tamis model list
   tamis model remove e5
 
-HF_ENDPOINT names another hub than https://huggingface.co, HF_TOKEN holds a token for models that are not public. \
-Nothing else than `tamis model add` fetches a model.")]
+HF_ENDPOINT names a hub other than https://huggingface.co, and HF_TOKEN holds a token for models that are not public. \
+Only `tamis model add` downloads models.")]
 pub struct ModelArguments {
     /// The action.
     #[command(subcommand)]
@@ -46,7 +46,7 @@ pub enum ModelAction {
     Add(Box<ModelAddArguments>),
     /// List the models that were added
     List(ModelListArguments),
-    /// Show where a model comes from and what was decided about it
+    /// Show a model's origin and settings
     Show(ModelNamed),
     /// Remove a model's files and its name
     Remove(ModelNamed),
@@ -80,7 +80,7 @@ pub struct ModelAddArguments {
     /// Fetch it as a reranker, even if its configuration does not say that it is one
     #[arg(long)]
     pub reranker: bool,
-    /// Take the weights in 8 bits: smaller and quicker, a little worse
+    /// Use 8-bit weights: smaller and faster, slightly less accurate
     #[arg(long, conflicts_with = "file")]
     pub quantized: bool,
     /// Take these weights of the repository, .onnx or .safetensors

@@ -20,7 +20,7 @@ Examples:
   tamis pack \"how are retries scheduled\" --budget-tokens 4000 | pbcopy
   tamis pack session expiry --lang rust --path 'src/**'
 
-The relevant results of a search in reading order, each section under its place, nothing twice. The last line names what \
+Prints the relevant results of a search in reading order, each section under its location, without repetition. The last line names what \
 did not fit.
 
 Exit status: 0 found something, 1 found nothing, 2 an error.")]

@@ -28,9 +28,9 @@ const MORE_SEARCH_EXAMPLES: &str = "  tamis search parse config --lang rust,pyth
   tamis search retry --passages --limit 3
 
 In a query, path:GLOB, symbol:NAME and kind:KIND are filters and lang:NAME is a preference; -word and \
--\"some phrase\" leave out passages that hold it, and of a \"phrase\" in quotes only passages that hold it \
-remain, if any do. Anything else is a word to search for, and so is an option that the index has, as in \
-java -jar.
+-\"some phrase\" exclude passages that contain it; a \"phrase\" in quotes keeps only passages that contain \
+it, if there are any. Anything else is a word to search for, as is an option that occurs in the index, such \
+as -jar in java -jar.
 
 A setting comes from, strongest first: a flag, the environment (TAMIS_SEARCH_CUT, …), the project's \
 .tamis/config.toml, your own config.toml, the default. `tamis config` shows them all.";

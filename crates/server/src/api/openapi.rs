@@ -72,8 +72,8 @@ pub fn openapi() -> Value {
 const PLAIN: [(&str, &str, &str, &str, &str); 5] = [
     (EVENTS, "events", "Follow the progress of indexing, as server-sent events", "text/event-stream", "string"),
     (OPENAPI, "openapi", "This document", "application/json", "object"),
-    ("/healthz", "health", "Is the server alive", "text/plain; charset=utf-8", "string"),
-    ("/readyz", "readiness", "Has the first refresh of the index ended", "text/plain; charset=utf-8", "string"),
+    ("/healthz", "health", "Check whether the server is alive", "text/plain; charset=utf-8", "string"),
+    ("/readyz", "readiness", "Check whether the first refresh has finished", "text/plain; charset=utf-8", "string"),
     ("/metrics", "metrics", "Counts for Prometheus", "text/plain; version=0.0.4; charset=utf-8", "string"),
 ];
 

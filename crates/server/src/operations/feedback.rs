@@ -22,7 +22,7 @@ pub(crate) struct Judging {
     ids: Vec<String>,
     /// True if these results answer the query, false if not. Required unless take_back is true.
     relevant: Option<bool>,
-    /// True to take back what was said of these results for this question.
+    /// True to withdraw the judgements of these results.
     #[serde(default)]
     take_back: bool,
 }

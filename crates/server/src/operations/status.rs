@@ -61,7 +61,7 @@ impl Route for Status {
 impl Tool for Status {
     const TOOL_NAME: &'static str = "get_status";
     const TITLE: &'static str = "Status";
-    const DESCRIPTION: &'static str = "Say what the index holds: repositories, collections, counts, models, and files changed \
+    const DESCRIPTION: &'static str = "Show what the index holds: repositories, collections, counts, models, and files changed \
         since.";
     const MAX_CHARS: usize = FIXED_MAX_CHARS;
     type Options = Nothing;
@@ -241,7 +241,7 @@ impl Route for Refresh {
     const PATH: &'static str = "/v1/refresh";
     const VERBS: Verbs = Verbs::Post;
     const SUMMARY: &'static str = "Read the tree now, without waiting for a change";
-    const DESCRIPTION: &'static str = "The answer comes at once, with the state of the work; `/v1/events` tells how it goes on. The server \
+    const DESCRIPTION: &'static str = "The answer comes at once, with the state of the work; `/v1/events` reports the progress. The server \
         reads changed files by itself, so this is for trees whose changes it does not notice, such as network drives.";
     const NEEDS: &'static str =
         "reading on demand is off: the server needs --allow-refresh, and a token refresh = true";

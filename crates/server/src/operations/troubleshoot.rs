@@ -46,7 +46,7 @@ pub(crate) struct Options {
     #[schemars(range(min = 2000, max = 60_000))]
     #[serde(default = "max_chars")]
     max_chars: usize,
-    /// Where to go on.
+    /// Continue here.
     #[schemars(range(min = 0, max = 1000))]
     #[serde(default)]
     offset: usize,

@@ -213,7 +213,7 @@ fn is_readable(search: &RecordedSearch, allowed: Option<&[String]>) -> bool {
 const SHORTEST_PREFIX: usize = 4;
 
 fn ambiguous(wanted: &str) -> Error {
-    Error::argument("passage", format!("{wanted:?}"), "longer: several passages begin so")
+    Error::argument("passage", format!("{wanted:?}"), "longer: the identifiers of several passages begin with it")
 }
 
 // Opened results: whoever reads a result in full that a search has shown finds that it looks right. Only statistics count them.
@@ -360,7 +360,7 @@ impl Feedback<'_> {
         observer: &dyn Observer,
     ) -> Result<ImportReport, EvaluationError> {
         if !self.index.config.telemetry.record {
-            let allowed = "on for judgements to be taken down, since each belongs to a recorded search";
+            let allowed = "on for judgements to be recorded, since each belongs to a recorded search";
             return Err(Error::argument("telemetry.record", "off", allowed).into());
         }
         let (queries, notes) = queries(directory, split)?;

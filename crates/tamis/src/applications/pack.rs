@@ -25,7 +25,7 @@ pub struct PackRequest {
     #[schemars(length(min = 1, max = 10_000))]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub query: String,
-    /// Most tokens of the text, everything included; at least 50.
+    /// Token limit of the whole text; at least 50.
     #[schemars(range(min = 50, max = 1_000_000))]
     #[serde(default = "usual_budget")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = BUDGET, value_parser = whole::<50, 1_000_000>))]

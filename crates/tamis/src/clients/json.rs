@@ -154,7 +154,7 @@ fn checked(before: &str, root: &CstRootNode, wanted: &Value) -> Result<String, S
     let mark = before.starts_with(BYTE_ORDER_MARK).then_some(BYTE_ORDER_MARK);
     let after: String = mark.into_iter().chain(root.to_string().chars()).collect();
     if value(&parse(&after)?) != *wanted {
-        return Err("a key is there twice, so that it is unclear which one counts; take one away".to_owned());
+        return Err("a key occurs twice, so it is unclear which value counts; remove one of them".to_owned());
     }
     Ok(after)
 }

@@ -236,7 +236,7 @@ impl Plan {
         let added = added(self.client, text, &self.name).map_err(failed)?;
         if !self.force && !added.is_empty() {
             return Err(failed(format!(
-                "the server {:?} has more than tamis wrote: {}; take the entry out by hand, or with all of it by --force",
+                "the server {:?} has more than tamis wrote: {}; remove the entry by hand, or all of it with --force",
                 self.name,
                 added.join(", ")
             )));
@@ -283,7 +283,7 @@ fn file(client: Client, scope: Scope, project: &Path, around: &Surroundings) -> 
         ([Scope::User], Scope::Project) => Error::argument(
             "--project",
             client.name(),
-            "left out: this client has no file in a project, or not one that it tells the project's directory from",
+            "left out: this client has no project file, or none from which the server can learn the project's directory",
         ),
         _ => Error::argument("HOME", "", "set: there is no home directory, under which the client's files are"),
     })

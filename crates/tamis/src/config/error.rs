@@ -161,7 +161,7 @@ fn reason(message: &str) -> String {
     if let Some((field, rest)) = named("unknown field `") {
         let known = listed(rest);
         let near = suggestion(&nearest(field, known.split(", ")).map(str::to_owned));
-        return format!("{field} is no key of it{near}; it takes {known}");
+        return format!("it has no key {field}{near}; its keys are {known}");
     }
     if let Some((field, _)) = named("missing field `") {
         return format!("{field} is missing");

@@ -6,13 +6,13 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum GithubError {
     /// An invalid name of a repository.
-    #[error("{given:?}: no repository; write OWNER/NAME, such as rust-lang/cargo")]
+    #[error("{given:?}: not a repository; write OWNER/NAME, such as rust-lang/cargo")]
     Repository {
         /// The text received.
         given: String,
     },
     /// An invalid name of a host.
-    #[error("{given:?}: no name of a host, such as github.com or git.example.org")]
+    #[error("{given:?}: not a host name, such as github.com or git.example.org")]
     Host {
         /// The text received.
         given: String,
@@ -58,7 +58,7 @@ pub enum GithubError {
         reason: String,
     },
     /// More items changed at one moment than a list can show.
-    #[error("gh api {path}: GitHub ends the list too early: more than it shows were updated at {moment}")]
+    #[error("gh api {path}: GitHub cut the list short: more items were updated at {moment} than it returns")]
     ListEnds {
         /// The path asked for.
         path: String,

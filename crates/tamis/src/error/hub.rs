@@ -16,7 +16,7 @@ pub enum HubError {
         reason: &'static str,
     },
     /// An invalid token. It is not printed.
-    #[error("{variable}: it holds characters that no token has; set it anew, or unset it")]
+    #[error("{variable}: contains characters that a token cannot have; correct it or unset it")]
     Token {
         /// The environment variable.
         variable: &'static str,

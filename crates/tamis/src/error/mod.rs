@@ -53,7 +53,7 @@ pub enum Error {
     },
     /// Unreadable records of an import. Nothing was imported.
     #[error(
-        "nothing was imported, since {} cannot be read; mend them, or leave them out:\n{}",
+        "nothing was imported, since {} cannot be read; fix them, or skip them:\n{}",
         if records.len() == 1 { "a record".to_owned() } else { format!("{} records", records.len()) },
         listed(records)
     )]
@@ -144,8 +144,8 @@ pub enum Error {
     },
     /// A tree that is so large that indexing it is mostly a mistake.
     #[error(
-        "{}: {files} files to read, {:.1} GB, which is more than is indexed without being asked for; name a directory below, or leave \
-         files out with .tamisignore", root.display(), *bytes as f64 / 1e9
+        "{}: {files} files to read, {:.1} GB, which is more than is indexed without confirmation; name a subdirectory, or leave files \
+         out with .tamisignore", root.display(), *bytes as f64 / 1e9
     )]
     LargeTree {
         /// The directory.
@@ -203,7 +203,7 @@ impl Error {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum AimError {
     /// The method has no parameter for it. Ignoring the aim in silence would break a promise.
-    #[error("{aim}: cut {method} has no such aim; use the cut {able}")]
+    #[error("{aim}: not supported by the cut {method}; use the cut {able}")]
     NoSuchAim {
         /// The parameter.
         aim: &'static str,

@@ -251,7 +251,7 @@ impl Registry {
             return Err(Error::argument("remove", format!("{namespace:?}"), allowed));
         };
         if let (Some(file), false) = (&known.named_by, known.unnamed) {
-            let allowed = format!("taken out of {} first, or it comes back", file.display());
+            let allowed = format!("removed from {} first, or it will come back", file.display());
             return Err(Error::argument("remove", format!("{namespace:?}"), allowed));
         }
         self.sources.retain(|known| known.source.namespace != namespace);
@@ -264,7 +264,7 @@ impl Registry {
         for source in self.sources() {
             if let Some(one) = by_name.insert(&source.namespace, source) {
                 let reason = format!(
-                    "is to be the namespace {}, which {} is; give one of them another `namespace`",
+                    "would get the namespace {}, which {} already has; give one of them another `namespace`",
                     source.namespace,
                     one.root.display()
                 );

@@ -144,11 +144,14 @@ impl Downloads<'_> {
         let sum = match (&listed.sum, said.sum) {
             (Some(listed), Some(said)) if listed.algorithm() == said.algorithm() && *listed != said => {
                 let (kind, listed, said) = (listed.algorithm(), listed.text(), said.text());
-                return Err(self.answer(address, format!("its {kind} is {listed} in the list, and {said} at the file")));
+                return Err(self.answer(
+                    address,
+                    format!("its {kind} is {listed} in the file list, but {said} for the file itself"),
+                ));
             }
             (Some(listed), _) => listed.clone(),
             (None, Some(said)) => said,
-            (None, None) => return Err(self.answer(address, "it comes without a sum to check it by".to_owned())),
+            (None, None) => return Err(self.answer(address, "it comes without a checksum to verify it".to_owned())),
         };
         if response.status().as_u16() != 206 || continues_at(&response) != Some(have) {
             file.set_len(0).map_err(failed)?;
@@ -173,7 +176,7 @@ impl Downloads<'_> {
         match whole {
             _ if reached > most => {
                 file.set_len(0).map_err(failed)?;
-                Err(self.answer(address, format!("it goes on after the {most} bytes that the hub gives as its size")))
+                Err(self.answer(address, format!("it is longer than the {most} bytes that the hub gives as its size")))
             }
             Some(whole) if reached < whole => {
                 Ok(Err(Failure::passing(format!("the connection ended after {reached} of {whole} bytes"))))

@@ -130,8 +130,9 @@ pub(crate) fn only_tracker(index: &Index, namespace: &str, collection: &str, ori
 
 /// Returns the error for a document that would overwrite one of another origin.
 pub(crate) fn held_by_another(path: &str, origin: &str, other: &str) -> Error {
-    let allowed =
-        format!("{other}, which {path} is from, if that is the same; else another namespace keeps the two apart");
+    let allowed = format!(
+        "{other}, the origin of {path}, if the two are the same; otherwise use another namespace to keep them apart"
+    );
     Error::argument("origin", origin, allowed)
 }
 
@@ -455,7 +456,7 @@ impl Imports<'_> {
             })
             .collect();
         let allowed = match known.is_empty() {
-            true => "the origin of something imported, and nothing is".to_owned(),
+            true => "the origin of an import, and nothing was imported".to_owned(),
             false => format!("an origin of this index: {}", Vec::from_iter(known).join(", ")),
         };
         let value = namespace.map_or_else(|| format!("{origin:?}"), |name| format!("{origin:?} in namespace {name:?}"));

@@ -17,7 +17,7 @@ use crate::{Error, models};
 /// Refuses a rule that reads similarities if the caller asked for words alone.
 pub(crate) fn check_rule(context: &Context<'_>, rule: &dyn Rule, request: &SearchRequest) -> Result<(), Error> {
     if !request.mode.unwrap_or(context.index.config.search.mode).semantic() && rule.scale() == Scale::Similarity {
-        let allowed = "one that does not read similarity, which lexical mode has none of (such as background)";
+        let allowed = "a cut that does not read similarity, which lexical mode lacks (such as background)";
         return Err(Error::argument("cut", rule.name(), allowed));
     }
     Ok(())

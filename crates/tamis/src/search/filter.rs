@@ -44,7 +44,7 @@ pub struct MetadataFilter {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = PossibleValuesParser::new(MetadataFilter::STATES), help_heading = "Filters", hide_short_help = true))]
     pub states: Vec<String>,
-    /// Only documents with each of these labels; commas within one separate alternatives.
+    /// Only documents with all of these labels; commas separate alternatives.
     #[schemars(with = "Vec<String>", length(max = 20), inner(length(min = 1, max = 1000)), extend("x-whole" = true))]
     #[serde(default, deserialize_with = "label_groups")]
     #[cfg_attr(feature = "clap", arg(long = "label", value_name = "LABEL[,LABEL…]", value_parser = flags::labels, help_heading = "Filters", hide_short_help = true))]
@@ -59,7 +59,7 @@ pub struct MetadataFilter {
     #[serde(default, deserialize_with = "issue_types")]
     #[cfg_attr(feature = "clap", arg(long = "type", value_name = "TYPE", value_delimiter = ',', ignore_case = true, value_parser = flags::issue_type(), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
     pub types: Vec<String>,
-    /// Only notes on one of these topics, the headings above them (default: any).
+    /// Only notes under one of these headings (default: any).
     #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = flags::name, help_heading = "Filters", hide_short_help = true))]
@@ -69,7 +69,7 @@ pub struct MetadataFilter {
     #[serde(default, deserialize_with = "since")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true))]
     pub since: Option<Timestamp>,
-    /// Only what is dated before, in the same forms (default: any time).
+    /// Only results before then, in the same forms (default: any time).
     #[schemars(with = "Option<String>", length(min = 1, max = 100))]
     #[serde(default, deserialize_with = "until")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true))]

@@ -45,7 +45,7 @@ pub struct QueryParameters {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub namespace: Option<String>,
-    /// Only these namespaces, all of equal standing.
+    /// Only these namespaces, all with equal rank.
     #[schemars(length(max = 100), inner(length(max = 200)))]
     #[serde(default)]
     #[cfg_attr(
@@ -59,11 +59,11 @@ pub struct QueryParameters {
         )
     )]
     pub namespaces: Vec<String>,
-    /// Search one's own namespace alone, without those that its owner shares.
+    /// Search only your own namespace, not those that its owner shares.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Filters", hide_short_help = true))]
     pub no_sharing: bool,
-    /// Only code, docs, wiki, issues, commits, notes, sessions, evidence or one's own.
+    /// Only code, docs, wiki, issues, commits, notes, sessions, evidence or your own.
     #[schemars(length(max = 20), inner(length(max = 200)))]
     #[serde(default)]
     #[cfg_attr(
@@ -179,20 +179,20 @@ pub struct SearchParameters {
     )]
     pub symbols: Vec<String>,
 
-    /// Show every relevant passage by itself, not under its file.
+    /// List relevant passages separately, not by file.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Output", hide_short_help = true))]
     pub passages: bool,
 
-    /// Keep this promise, calibrated on judged queries, in place of the cut's own choice: recall=0.9.
+    /// Meet this guarantee, calibrated on judged queries, instead of the cut's own decision: recall=0.9.
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(
         feature = "clap",
-        arg(long, value_name = "PROMISE", conflicts_with = "all", help_heading = "Cut", hide_short_help = true)
+        arg(long, value_name = "GUARANTEE", conflicts_with = "all", help_heading = "Cut", hide_short_help = true)
     )]
     pub guarantee: Option<String>,
 
-    /// Ask the same in other words too: intent:…, paths:… (likely files) or code:… (its shape).
+    /// Also search a rephrasing: intent:…, paths:… (likely files) or code:… (a sketch of the code).
     #[schemars(length(max = 8), inner(length(max = 10_000)), extend("x-whole" = true))]
     #[serde(default)]
     #[cfg_attr(

@@ -199,7 +199,7 @@ pub fn refused(error: AimError, cut: &str) -> Error {
     let flag = |parameter: &str| format!("--{}", parameter.replace('_', "-"));
     match error {
         AimError::NoSuchAim { aim, method, able } => {
-            anyhow!("{}: cut {method} has no such aim; use {cut} {able}", flag(aim))
+            anyhow!("{}: not supported by the cut {method}; use {cut} {able}", flag(aim))
         }
         AimError::NotAllowed(RuleError::OutOfRange { parameter, value, range, .. }) => {
             anyhow!("{} must be {range} and is {value}", flag(parameter))

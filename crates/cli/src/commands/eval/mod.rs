@@ -107,7 +107,7 @@ pub struct EvalArguments {
     /// Resample this often for intervals; 0 means no intervals [default: 1000]
     #[arg(long, value_name = "N", help_heading = "Figures")]
     pub resamples: Option<usize>,
-    /// Decide with this many candidates a leg too, to see how stable each cut is
+    /// Also decide with this many candidates per retriever, to see how stable each cut is
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Figures")]
     pub depths: Vec<usize>,
     /// Time the decisions too; the report then differs from run to run

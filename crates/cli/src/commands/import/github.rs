@@ -58,7 +58,7 @@ pub struct ImportGithubArguments {
     /// Read from your own GitHub server, in place of GH_HOST or github.com
     #[arg(long, value_name = "HOST")]
     pub hostname: Option<String>,
-    /// Embed with every model before ending, in place of the first one
+    /// Embed with every model before exiting, not only the first
     #[arg(long)]
     pub wait: bool,
     /// Print what was done as JSON

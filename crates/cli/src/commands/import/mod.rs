@@ -45,7 +45,7 @@ Examples:
   tamis import --list                              list the imports by origin
   tamis import --remove github:OWNER/REPO          remove an import again
 
-An import happens whole or not at all. The same file again changes nothing; a newer file brings the changes."
+An import is applied completely or not at all. Importing the same file again changes nothing; a newer file updates what has changed."
 )]
 pub struct ImportArguments {
     /// The source.
@@ -170,7 +170,7 @@ pub struct ImportCommitsArguments {
     /// Show what would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Embed with every model before ending, in place of the first one
+    /// Embed with every model before exiting, not only the first
     #[arg(long)]
     pub wait: bool,
     /// Print what was done as JSON
@@ -212,7 +212,7 @@ pub struct ImportFlags {
     /// Leave out unreadable records, in place of importing nothing
     #[arg(long)]
     pub skip_bad: bool,
-    /// Embed with every model before ending, in place of the first one
+    /// Embed with every model before exiting, not only the first
     #[arg(long)]
     pub wait: bool,
     /// Print what was done as JSON

@@ -86,7 +86,7 @@ fn id(name: &str, value: &str) -> Result<(), String> {
         return Err(format!("{name} has {count} characters: must be 1 to {LONGEST_ID}"));
     }
     match value.chars().any(char::is_control) {
-        true => Err(format!("{name} {value:?} holds a control character: must be without")),
+        true => Err(format!("{name} {value:?} contains a control character: must not contain any")),
         false => Ok(()),
     }
 }
@@ -107,7 +107,7 @@ fn optional(name: &str, value: Option<&str>) -> Result<(), String> {
         ));
     }
     match value.contains('\0') {
-        true => Err(format!("{name} holds a NUL character: must be without")),
+        true => Err(format!("{name} contains a NUL character: must not contain any")),
         false => Ok(()),
     }
 }

@@ -77,7 +77,7 @@ pub struct RelatedRequest {
     #[schemars(length(min = 1, max = 4000))]
     #[cfg_attr(feature = "clap", arg(value_name = "ID|PATH[:LINE]"))]
     pub id: String,
-    /// By vector: similar passages. By reference: what it uses, and its uses (default: both).
+    /// vector: similar passages; reference: what it uses and what uses it (default: both).
     #[schemars(with = "Option<String>", extend("enum" = RelatedBy::NAMES))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", value_parser = flags::word::<RelatedBy>(&RelatedBy::NAMES), hide_possible_values = true))]
     pub by: Option<RelatedBy>,

@@ -21,7 +21,7 @@ pub struct OutlineRequest {
     #[schemars(length(min = 1, max = 4000))]
     #[cfg_attr(feature = "clap", arg(value_name = "PATH", default_value = "."))]
     pub path: String,
-    /// List symbols that are compiled for tests only, too.
+    /// Also list symbols compiled only for tests.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long))]
     pub tests: bool,

@@ -12,8 +12,8 @@ section! {
     pub struct IndexConfig {
         /// Models to embed with, the quick one first and the best one last.
         pub models: Vec<String> = "index.models", list(crate::models::BUILT_IN).check(model_names::all);
-        /// Embed in the background, with low priority, what searches and index runs of the command leave without a vector of the
-        /// better model. Never with the variable CI set, a remote model or a database.
+        /// Embed passages that searches and index runs of the command leave without a vector of the better model, in the background
+        /// and with low priority. Never with the variable CI set, a remote model or a database.
         pub background: bool = "index.background", flag(true);
         /// Files larger than this are left out. Text, tables, logs and SQL may have 32 times as much; of those too large to read as a
         /// whole, the beginning and the most telling lines are indexed.

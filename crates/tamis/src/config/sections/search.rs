@@ -51,7 +51,7 @@ section! {
             "off" => Ok(None),
             _ => text.parse().map(Some).map_err(|error| entry.refuse(&*text, format!("a guarantee or off ({error})"))),
         });
-        /// Learn from what is judged how likely other results are; off: never.
+        /// Recalibrate the probabilities of other results from judgements.
         pub learn: bool = "search.learn", flag(true);
         /// Return nothing when nothing in the corpus stands out.
         pub gate: bool = "search.gate", flag(true);
@@ -61,7 +61,7 @@ section! {
         pub mode: Mode = "search.mode", word();
         /// Candidates from each leg, at least 4 · top_k; more where they are of fewer than 100 documents.
         pub pool: usize = "search.pool", integer(20..=1000, 100);
-        /// Method that combines the scores of the two legs.
+        /// Method that combines the scores of the two retrievers.
         pub fusion: String = "search.fusion", choice(&["convex", "rrf", "weighted"], "convex");
         /// Weight of the semantic leg in the fusion; auto: the model's own.
         pub fusion_weight: Option<f64> = "search.fusion_weight", auto_or_number(0.0..=1.0, None);

@@ -158,7 +158,7 @@ impl Progress {
             return Err("what the index knows of the last import cannot be read");
         };
         if (progress.scope.state, progress.scope.pulls) != (scope.state, scope.pulls) {
-            return Err("the last import took others in");
+            return Err("the last import used other filters");
         }
         match (progress.scope.since, scope.since) {
             (Some(_), None) => return Err("the last import left out what is older"),
