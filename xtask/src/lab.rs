@@ -62,6 +62,7 @@ pub fn bench(arguments: &[String]) -> Result<()> {
     match first {
         #[cfg(unix)]
         "equality" | "postgres" => bench_with_server(first, arguments),
+        "cut" => in_lab(&["bench", "--bench", "auto"], rest),
         "rivals" => {
             cargo(&["build", "--release", "--package", "tamis-cli"])?;
             start("rivals", rest)

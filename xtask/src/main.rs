@@ -34,7 +34,7 @@ Before a change lands:
 Before a release:
   bench         measure indexing, searching and embedding; `bench mcp` and `bench api` measure the servers,
                 `bench postgres` and `bench equality` a database beside a directory,
-                `bench rivals` other search tools
+                `bench rivals` other search tools, `bench cut` the cut `auto`
   questions     ask lists of questions with known answers, and measure how they are served (--help lists flags)
   fit           fit the weights of the models of relevance to questions with known answers
   agent-tasks   finish sixteen tasks of an agent through the server, and count characters (--write: into docs/agents.md)

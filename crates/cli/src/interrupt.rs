@@ -27,23 +27,25 @@ pub fn install() -> anyhow::Result<()> {
     if INSTALLED.swap(true, SeqCst) {
         return Ok(());
     }
-    ctrlc::set_handler(|| {
-        if IGNORED.load(SeqCst) {
-            return;
-        }
-        if PRESSED.swap(true, SeqCst) || !POLLED.load(SeqCst) {
+    Ok(tamis_server::on_signals(take)?)
+}
+
+/// Stops, or leaves that to the run that polls.
+fn take() {
+    if IGNORED.load(SeqCst) {
+        return;
+    }
+    if PRESSED.swap(true, SeqCst) || !POLLED.load(SeqCst) {
+        std::process::exit(i32::from(EXIT_STATUS));
+    }
+    // A closed standard error means that nobody reads this.
+    let _ = writeln!(io::stderr(), "\ntamis: stopping at the next whole step; press Ctrl-C again to stop at once");
+    if !PATIENT.load(SeqCst) {
+        std::thread::spawn(|| {
+            std::thread::sleep(PATIENCE);
             std::process::exit(i32::from(EXIT_STATUS));
-        }
-        // A closed standard error means that nobody reads this.
-        let _ = writeln!(io::stderr(), "\ntamis: stopping at the next whole step; press Ctrl-C again to stop at once");
-        if !PATIENT.load(SeqCst) {
-            std::thread::spawn(|| {
-                std::thread::sleep(PATIENCE);
-                std::process::exit(i32::from(EXIT_STATUS));
-            });
-        }
-    })?;
-    Ok(())
+        });
+    }
 }
 
 /// True if the user wants to stop.

@@ -34,5 +34,5 @@ pub use background::{BackgroundState, Phase};
 pub use caller::Caller;
 pub use http::{HttpOptions, Token, fresh_token, serve_http};
 pub use lanes::detach_process;
-pub use process::{LogFormat, ServeError, serve_on_http, serve_on_stdio, start_log};
+pub use process::{LogFormat, ServeError, on_signals, serve_on_http, serve_on_stdio, start_log};
 pub use server::{Server, ServerOptions};

@@ -61,36 +61,77 @@ fn run<F: Future<Output = Result<(), ServeError>>>(
 const EXIT_AT_ONCE: i32 = 130;
 
 /// Cancels the token at the first signal. A second signal ends the process at once; the index stays whole, as after any kill.
-/// Needs a runtime.
+/// Needs a runtime. Where the system refuses, signals have their usual effect.
 pub(crate) fn cancel_on_signals(stop: CancellationToken) {
+    let Ok(mut signals) = Signals::new() else { return };
     tokio::spawn(async move {
-        signal().await;
+        signals.next().await;
         stop.cancel();
-        signal().await;
+        signals.next().await;
         std::process::exit(EXIT_AT_ONCE);
     });
 }
 
-#[cfg(unix)]
-async fn signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
-    match kinds.map(signal) {
-        [Ok(mut interrupt), Ok(mut terminate)] => {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
+/// Calls `handle` on a thread of its own at each signal that asks the process to end: at Ctrl-C and, on Unix, at SIGTERM.
+///
+/// # Errors
+/// The system refuses.
+pub fn on_signals(mut handle: impl FnMut() + Send + 'static) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let mut signals = {
+        let _entered = runtime.enter();
+        Signals::new()?
+    };
+    let wait = move || {
+        runtime.block_on(async {
+            loop {
+                signals.next().await;
+                handle();
             }
+        });
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+    Ok(())
+}
+
+/// The signals that ask a process to end: Ctrl-C and, on Unix, SIGTERM. While nobody waits, they are kept.
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Takes over the signals. It must be called within a runtime. It fails where the system refuses.
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// Waits for the next one.
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
         }
-        // Without a handler, the signal has its usual effect.
-        _ => std::future::pending().await,
     }
 }
 
-#[cfg(not(unix))]
-async fn signal() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+/// Ctrl-C, which asks a process to end. While nobody waits, it is kept.
+#[cfg(windows)]
+struct Signals(tokio::signal::windows::CtrlC);
+
+#[cfg(windows)]
+impl Signals {
+    /// Takes it over. It must be called within a runtime. It fails where the system refuses.
+    fn new() -> io::Result<Self> {
+        Ok(Signals(tokio::signal::windows::ctrl_c()?))
+    }
+
+    /// Waits for the next one.
+    async fn next(&mut self) {
+        self.0.recv().await;
     }
 }
 

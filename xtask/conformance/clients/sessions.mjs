@@ -7,7 +7,7 @@ import { connect, text } from "./libraries.mjs";
 // A call and the sentence before it.
 const CALLS = [
   { tool: "search", says: "Relevant files, issues, sessions and notes, and the reason why there are no more. Each comes with its best passage, up to two more that are\nrelevant, and where else the same is said. `passages` set to true lists every relevant passage by itself.", args: { query: "when is a failed job tried again", limit: 1 } },
-  { tool: "search", says: "When nothing is relevant, the answer has no results, says why, and names the three nearest.", args: { query: "who won the football world cup" } },
+  { tool: "search", says: "When nothing is relevant, the answer has no results, says why, and lists the nearest passages.", args: { query: "who won the football world cup" } },
 ];
 
 // A fence that the text cannot end.

@@ -32,7 +32,7 @@ fn path(first: &Path) -> std::ffi::OsString {
     std::env::join_paths(std::iter::once(first.to_owned()).chain(std::env::split_paths(&rest))).expect("a path")
 }
 
-fn import(tree: &Tree, gh: &FakeGh, flags: &[&str]) -> assert_cmd::Command {
+fn import(tree: &Tree, gh: &FakeGh, flags: &[&str]) -> Command {
     let mut command = tree.tamis(&[&["import", "github", "ada/engine"], flags].concat());
     command.env("PATH", path(gh.directory())).env_remove("GH_HOST");
     command
@@ -41,7 +41,7 @@ fn import(tree: &Tree, gh: &FakeGh, flags: &[&str]) -> assert_cmd::Command {
 /// Runs in the background until `gh` does not answer.
 fn spawn(tree: &Tree, gh: &FakeGh) -> Child {
     gh.world().faults.insert(1, Fault::Silence);
-    let child = Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
+    let child = Command::new(env!("CARGO_BIN_EXE_tamis"))
         .args(["import", "github", "ada/engine"])
         .current_dir(tree.root())
         .env("TAMIS_CONFIG_HOME", tree.home())

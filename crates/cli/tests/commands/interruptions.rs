@@ -9,7 +9,7 @@ use std::process::Stdio;
 #[test]
 fn killed_command_leaves_a_note_whole_or_not_there() {
     let tree = Tree::indexed();
-    let note = |text: &str| tree.process(&["remember", "--quiet", text]).output().expect("it runs").stdout;
+    let note = |text: &str| tree.tamis(&["remember", "--quiet", text]).output().expect("it runs").stdout;
     let place = String::from_utf8(note("the first")).expect("text");
     let file = tree.root().join(place.split(':').next().expect("a path"));
     let long = format!("{} end", "word ".repeat(1_500));
@@ -55,7 +55,7 @@ fn imported(tree: &Tree) -> (Value, Value) {
 fn killed_import_leaves_all_or_nothing() {
     const ROUNDS: u32 = 6;
     let tree = Tree::empty();
-    tree.tamis(&["index"]).assert().success();
+    tree.succeed(&["index"]);
     write_tracker(&tree, 1);
     let import = || tree.spawn(&["import", "issues", "large.json"]);
     let whole = |version: u64| (json!(ISSUES), json!(format!("2024-02-{version:02}T08:00:00Z")));
@@ -133,10 +133,10 @@ fn reader_that_stops_reading_is_no_error() {
     for file in 0..40 {
         tree.write(&format!("part{file}.md"), &text);
     }
-    tree.tamis(&["index"]).assert().success();
+    tree.succeed(&["index"]);
     let arguments =
         ["search", "--json", "--no-refresh", "--cut", "fixed:k=1000", "-n", "1000", "--context", "500", "kelp"];
-    let mut command = tree.process(&arguments);
+    let mut command = tree.tamis(&arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
     child.stdout.take().expect("a pipe").read_exact(&mut [0; 16]).expect("some output");
     let output = child.wait_with_output().expect("ends");

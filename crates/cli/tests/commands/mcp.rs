@@ -20,7 +20,7 @@ pub struct Client {
 impl Client {
     /// Starts a session with a server in a tree.
     pub fn of(tree: &Tree, flags: &[&str]) -> Self {
-        let mut command = tree.process(&[&["mcp", "--output-schemas"], flags].concat());
+        let mut command = tree.tamis(&[&["mcp", "--output-schemas"], flags].concat());
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
         let input = child.stdin.take();
@@ -148,9 +148,9 @@ fn tree() -> Tree {
     let lines: Vec<String> = issues.iter().map(ToString::to_string).collect();
     tree.write("issues.jsonl", &lines.join("\n"));
     tree.write("MEMORY.md", "# Memory\n\n- We chose sourdough over yeast for the bakery's rye bread.\n");
-    tree.tamis(&["import", "issues", "issues.jsonl"]).assert().success();
+    tree.succeed(&["import", "issues", "issues.jsonl"]);
     // The server reads new files beside its calls, so the files for the calls exist before it starts.
-    tree.tamis(&["index"]).assert().success();
+    tree.succeed(&["index"]);
     tree
 }
 
@@ -198,7 +198,7 @@ fn long_answers_come_in_pages_that_hold_everything_once() {
     for number in 0..12 {
         tree.write(&format!("recipes/{number:02}.md"), &format!("# Pancake {number}\n\n{steps}\n"));
     }
-    tree.tamis(&["index"]).assert().success();
+    tree.succeed(&["index"]);
     let mut client = Client::of(&tree, &["--no-refresh"]);
 
     let pages = client.pages("grep", json!({ "pattern": "walrus", "max_chars": 2000 }));
@@ -238,7 +238,7 @@ fn resources_are_the_indexed_files_and_nothing_else() {
     for number in 0..410 {
         tree.write(&format!("notes{}/{number:03}.md", number % 7), &format!("# Page {number}\n"));
     }
-    tree.tamis(&["index"]).assert().success();
+    tree.succeed(&["index"]);
     let mut client = Client::of(&tree, &["--no-refresh"]);
     let (mut resources, mut params) = (Vec::new(), json!({}));
     loop {
@@ -393,7 +393,7 @@ fn cancelled_calls_end_at_once() {
 fn deleted_index_is_reported_and_a_new_one_is_served() {
     let tree = tree();
     let place = tree.root().join(".tamis");
-    tree.tamis(&["index"]).assert().success();
+    tree.succeed(&["index"]);
     let mut client = Client::of(&tree, &["--allow-remember", "--no-refresh"]);
     let ask = json!({ "query": "how hot should the oven be" });
     assert!(client.good("search", ask.clone()).1.contains("docs/bread.md"));
@@ -407,7 +407,7 @@ fn deleted_index_is_reported_and_a_new_one_is_served() {
     assert!(!place.exists(), "nothing is written where an index was");
 
     tree.write("docs/kiln.md", "# Kiln\n\nHow hot the kiln should be: 1200 degrees, unlike the oven.\n");
-    tree.tamis(&["index"]).assert().success();
+    tree.succeed(&["index"]);
     assert!(client.good("search", json!({ "query": "how hot should the kiln be" })).1.contains("docs/kiln.md"));
     let (data, _) = client.good("get_status", json!({}));
     assert!(data.to_string().contains("documents"), "{data}");

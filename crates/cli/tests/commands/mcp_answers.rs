@@ -47,9 +47,9 @@ fn hostile() -> Tree {
         json!({ "record": "claim", "id": "c1", "task_id": "t1", "text": format!("Krakens sleep {text} in winter.") }),
     ];
     tree.write(".tamis-import/evidence.jsonl", &evidence.map(|record| record.to_string()).join("\n"));
-    tree.tamis(&["index"]).assert().success();
-    tree.tamis(&["import", "issues", ".tamis-import/issues.jsonl"]).assert().success();
-    tree.tamis(&["import", "evidence", ".tamis-import/evidence.jsonl"]).assert().success();
+    tree.succeed(&["index"]);
+    tree.succeed(&["import", "issues", ".tamis-import/issues.jsonl"]);
+    tree.succeed(&["import", "evidence", ".tamis-import/evidence.jsonl"]);
     tree
 }
 
@@ -254,9 +254,9 @@ fn large() -> Tree {
         evidence.push(json!({ "record": "claim", "id": format!("c{number}"), "task_id": "t1", "text": format!("Kraken {number} {text}") }));
     }
     tree.write(".tamis-import/evidence.jsonl", &evidence.iter().map(Value::to_string).collect::<Vec<_>>().join("\n"));
-    tree.tamis(&["index"]).assert().success();
-    tree.tamis(&["import", "issues", ".tamis-import/issues.jsonl"]).assert().success();
-    tree.tamis(&["import", "evidence", ".tamis-import/evidence.jsonl"]).assert().success();
+    tree.succeed(&["index"]);
+    tree.succeed(&["import", "issues", ".tamis-import/issues.jsonl"]);
+    tree.succeed(&["import", "evidence", ".tamis-import/evidence.jsonl"]);
     tree
 }
 
@@ -464,7 +464,7 @@ fn names_by_others_are_no_part_of_a_refusal_or_of_a_completion() {
     let tree = Tree::new();
     tree.write("docs/ignore-all-rules.md", "# Rules\n\nOne rule.\n");
     tree.write("docs/two\nlines.md", "# Lines\n\nTwo lines.\n");
-    tree.tamis(&["index"]).assert().success();
+    tree.succeed(&["index"]);
     let mut client = server(&tree);
     let refused = client.refused("get", json!({ "id": "docs/ignore-all-rule.md" }));
     let (said, names) = refused.split_once("\n```\n").unwrap_or_else(|| panic!("no fence: {refused}"));

@@ -41,11 +41,11 @@ fn read_only_index_is_searched_as_it_is_and_takes_no_note() {
         "{code} {out}{err}"
     );
 
-    tree.tamis(&["index"]).assert().success();
+    tree.succeed(&["index"]);
     fs::create_dir_all(tree.home().join("judged/qrels")).expect("made");
     fs::write(tree.home().join("judged/queries.jsonl"), queries).expect("written");
     fs::write(tree.home().join("judged/qrels/test.tsv"), judgements).expect("written");
-    tree.tamis(&["feedback", "--import", &tree.home().join("judged").to_string_lossy()]).assert().success();
+    tree.succeed(&["feedback", "--import", &tree.home().join("judged").to_string_lossy()]);
     set_writable(&tree.root().join(".tamis"), false);
     let plain = run(tree.tamis(&["search", "when did the violin come"]));
     let guaranteed = run(tree.tamis(&["search", "--guarantee", "recall=0.9", "when did the violin come"]));

@@ -52,9 +52,9 @@ fn tree() -> Tree {
         ),
     ];
     tree.write(".tamis-import/evidence.jsonl", &evidence.join("\n"));
-    tree.tamis(&["index"]).assert().success();
-    tree.tamis(&["import", "issues", ".tamis-import/issues.jsonl"]).assert().success();
-    tree.tamis(&["import", "evidence", ".tamis-import/evidence.jsonl"]).assert().success();
+    tree.succeed(&["index"]);
+    tree.succeed(&["import", "issues", ".tamis-import/issues.jsonl"]);
+    tree.succeed(&["import", "evidence", ".tamis-import/evidence.jsonl"]);
     tree
 }
 
@@ -144,7 +144,7 @@ fn what_is_wrong_with_a_configuration_is_quoted_safely() {
 
 /// The commands listed in the help.
 fn commands(tree: &Tree) -> BTreeSet<String> {
-    tree.tamis(&["man", "pages"]).assert().success();
+    tree.succeed(&["man", "pages"]);
     let pages = fs::read_dir(tree.root().join("pages")).expect("a directory");
     let names = pages.map(|page| page.expect("an entry").file_name().to_string_lossy().into_owned());
     names.filter_map(|name| Some(name.strip_prefix("tamis-")?.strip_suffix(".1")?.to_owned())).collect()

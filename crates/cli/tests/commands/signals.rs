@@ -15,7 +15,7 @@ struct Watched {
 }
 
 fn spawn(tree: &Tree, arguments: &[&str], models: &str) -> Watched {
-    let child = Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
+    let child = Command::new(env!("CARGO_BIN_EXE_tamis"))
         .args(arguments)
         .current_dir(tree.root())
         .env("TAMIS_CONFIG_HOME", tree.home())

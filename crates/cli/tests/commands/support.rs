@@ -3,12 +3,12 @@
 #[path = "../../../tamis/tests/library/support/endpoint.rs"]
 pub mod endpoint;
 
-use assert_cmd::Command;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -68,7 +68,7 @@ impl Tree {
     /// The sample files, indexed.
     pub fn indexed() -> Self {
         let tree = Self::new();
-        tree.tamis(&["index"]).assert().success();
+        tree.succeed(&["index"]);
         tree
     }
 
@@ -103,18 +103,19 @@ impl Tree {
 
     /// The binary in the root, with the quick model alone unless a test says otherwise.
     pub fn tamis(&self, arguments: &[&str]) -> Command {
-        Command::from_std(self.process(arguments))
-    }
-
-    /// The same as a process whose streams a test holds.
-    pub fn process(&self, arguments: &[&str]) -> std::process::Command {
-        let mut command = self.command(assert_cmd::cargo::cargo_bin!("tamis"));
+        let mut command = self.command(env!("CARGO_BIN_EXE_tamis"));
         command.args(arguments);
         command
     }
 
+    /// Runs the binary, which must succeed.
+    pub fn succeed(&self, arguments: &[&str]) {
+        let (code, _, error) = run(self.tamis(arguments));
+        assert_eq!(code, 0, "{arguments:?}: {error}");
+    }
+
     /// Any program in the root, with the same environment.
-    pub fn command(&self, program: impl AsRef<OsStr>) -> std::process::Command {
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = isolated(program);
         command.current_dir(self.root());
         command.env("TAMIS_CONFIG_HOME", self.home()).env("TAMIS_INDEX_MODELS", "static");
@@ -124,7 +125,7 @@ impl Tree {
 
     /// The same, started with its output left out.
     pub fn spawn(&self, arguments: &[&str]) -> Child {
-        let mut command = self.process(arguments);
+        let mut command = self.tamis(arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
     }
 
@@ -139,13 +140,13 @@ impl Tree {
 
 /// The binary without any environment variable that could change its behaviour.
 pub fn bare(arguments: &[&str]) -> Command {
-    let mut command = isolated(assert_cmd::cargo::cargo_bin!("tamis"));
+    let mut command = isolated(env!("CARGO_BIN_EXE_tamis"));
     command.args(arguments);
-    Command::from_std(command)
+    command
 }
 
-fn isolated(program: impl AsRef<OsStr>) -> std::process::Command {
-    let mut command = std::process::Command::new(program);
+fn isolated(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("TAMIS_") || ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"].contains(&&*text) {

@@ -139,12 +139,13 @@ fn run_block(tree: &Tree, aliases: &mut Aliases, block: &Block, faults: &mut Vec
     let mut steps = block.steps.clone();
     let mut line = block.line + 1;
     for step in &mut steps {
-        let printed = printed(tree, &aliases.apply(&step.command));
+        let mut printed = printed(tree, &aliases.apply(&step.command));
         let blank = step.output.iter().rev().take_while(|line| line.is_empty()).count();
         let shown = &step.output[..step.output.len() - blank];
         line += step.shown.len();
         let next = line + step.output.len();
         if !aliases.equal(shown, &printed, &today) {
+            aliases.keep_queries(shown, &mut printed);
             let same = |(shown, printed): &(&String, &String)| {
                 aliases.clone().equal(from_ref(*shown), from_ref(*printed), &today)
             };
@@ -166,7 +167,7 @@ fn run_block(tree: &Tree, aliases: &mut Aliases, block: &Block, faults: &mut Vec
 
 /// The lines of standard output, of standard error and of the exit status.
 fn printed(tree: &Tree, command: &str) -> Vec<String> {
-    let program = Path::new(assert_cmd::cargo::cargo_bin!("tamis"));
+    let program = Path::new(env!("CARGO_BIN_EXE_tamis"));
     let path = std::env::var("PATH").unwrap_or_default();
     let mut shell = tree.command("bash");
     shell.args(["-o", "pipefail", "-c", command]).env("HOME", tree.home()).env("TZ", "UTC").env("LC_ALL", "C");

@@ -66,6 +66,18 @@ impl Aliases {
         false
     }
 
+    /// Names the searches of lines that differ as the page does, so that its later commands still mean them.
+    pub fn keep_queries(&mut self, shown: &[String], printed: &mut [String]) {
+        let ids = |lines: &[String]| -> Vec<String> {
+            let parts = lines.iter().flat_map(|line| OPEN.captures_iter(line));
+            parts.filter_map(|part| Some(part.name("id")?.as_str().to_owned())).collect()
+        };
+        for (shown, id) in ids(shown).into_iter().zip(ids(printed)) {
+            printed.iter_mut().for_each(|line| *line = line.replace(&id, &shown));
+            self.shown_to_printed.insert(shown, id);
+        }
+    }
+
     /// Compares one line. Returns the aliases that follow from it if it is equal.
     fn line(&self, shown: &str, printed: &str, today: &str) -> Option<Vec<(String, String)>> {
         let mut pattern = String::from("^");

@@ -156,7 +156,7 @@ fn run_block(reader: &mut Reader, aliases: &mut Aliases, block: &Block) -> (Stri
         if let Some(name) = step.command.strip_prefix("cat ").filter(|name| !name.contains([' ', '>', '<'])) {
             reader.write(name, &step.output);
         }
-        let (status, printed) = reader.run(&aliases.apply(&step.command));
+        let (status, mut printed) = reader.run(&aliases.apply(&step.command));
         if step.output.is_empty() {
             // Status 1 of the program says that nothing was found.
             if status != 0 && !(status == 1 && step.command.contains("tamis")) {
@@ -167,6 +167,7 @@ fn run_block(reader: &mut Reader, aliases: &mut Aliases, block: &Block) -> (Stri
                 ));
             }
         } else if !aliases.equal(&step.output, &printed, &today) {
+            aliases.keep_queries(&step.output, &mut printed);
             let shown = std::mem::replace(&mut step.output, printed.clone());
             faults.push(format!(
                 "$ {}\nthe page shows\n{}\nbut it prints\n{}",

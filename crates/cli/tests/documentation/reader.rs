@@ -52,7 +52,7 @@ impl Reader {
     /// Makes the home directory and starts the shell.
     pub fn new(database: Option<&Database>) -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
-        let program = Path::new(assert_cmd::cargo::cargo_bin!("tamis"));
+        let program = Path::new(env!("CARGO_BIN_EXE_tamis"));
         let path = std::env::var_os("PATH").unwrap_or_default();
         let programs = std::iter::once(program.parent().expect("a directory").to_owned());
         let programs = programs.chain(database.map(|database| database.0.programs.clone()));

@@ -26,7 +26,7 @@ const PROBLEMS: &str = r#"
 400 invalid-parameter /v1/search?query=x&explain=maybe must be true or false
 400 invalid-parameter /v1/search?query=x&languages=klingon languages = "klingon": must be a language
 400 invalid-parameter /v1/search?query=x&cut=kneedl did you mean "kneedle"?
-400 invalid-parameter /v1/search?query=x&cut=otsu&target_recall=0.5 cut otsu has no such aim
+400 invalid-parameter /v1/search?query=x&cut=otsu&target_recall=0.5 not supported by the cut otsu
 400 invalid-parameter /v1/search?query=x&since=soonish since:
 400 invalid-parameter /v1/search?query=x&states=done unmerged, resolved
 400 invalid-parameter /v1/search?query=x&paths=%5B [

@@ -233,7 +233,7 @@ fn lists_of_other_engines_are_cut_many_at_a_time() {
 {"lists":[{"scores":[1,null]}]} | lists[0].scores = [1,null]: must be a list
 {"lists":[{"entries":[{"score":null}]}]} | lists[0].entries[0].score = null: must be a number
 {"lists":[]} | lists = []: must be a list of 1 to 10000
-{"lists":[{"scores":[1]}],"method":"otsu","target_recall":0.5} | cut otsu has no such aim
+{"lists":[{"scores":[1]}],"method":"otsu","target_recall":0.5} | not supported by the cut otsu
 {"lists":[{"scores":[1]}],"method":"ots"} | method: unknown cut method
 {"lists":[{"scores":[1],"judge":"x"}]} | unknown field `judge`
 {"lists":[{"scores":[1],"background":1,"background_sample":[{"score":1}]}]} | without background_sample

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use notify_debouncer_full::notify::{EventKind, RecursiveMode};
-use notify_debouncer_full::{DebounceEventResult, new_debouncer};
+use notify::{Event, RecursiveMode, Watcher, recommended_watcher};
 use tamis_store::{DocumentState, NewNamespace, StoreError, Tree};
 
 use super::{RunOptions, RunReport, document, publish_store, refresh};
@@ -205,6 +204,9 @@ impl Index {
 /// Changes closer together than this share one run.
 const QUIET: Duration = Duration::from_millis(300);
 
+/// A run waits no longer than this for changes to end, as a log that grows all the time never does.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 /// The interval at which the observer is asked whether to stop.
 const POLL: Duration = Duration::from_millis(200);
 
@@ -221,31 +223,37 @@ pub fn watch(
 ) -> Result<(), Error> {
     let here = index.registry.states().filter(|(_, state)| *state == SourceState::Here);
     let roots: Vec<&Path> = here.map(|(source, _)| source.root.as_path()).collect();
-    let first = roots.first().copied().unwrap_or(&index.location().root);
+    let unwatched = |root: &Path, error| Error::path(root, format!("cannot be watched: {error}"));
     let (sender, receiver) = channel();
-    let mut debouncer = new_debouncer(QUIET, None, move |events: DebounceEventResult| {
+    let mut watcher = recommended_watcher(move |event: notify::Result<Event>| {
         // The receiver is gone once watching has ended.
-        let _ = sender.send(events);
+        let _ = sender.send(event);
     })
-    .map_err(|error| Error::path(first, format!("cannot be watched: {error}")))?;
+    .map_err(|error| unwatched(roots.first().copied().unwrap_or(&index.location().root), error))?;
     for root in &roots {
-        debouncer
-            .watch(root, RecursiveMode::Recursive)
-            .map_err(|error| Error::path(root, format!("cannot be watched: {error}")))?;
+        watcher.watch(root, RecursiveMode::Recursive).map_err(|error| unwatched(root, error))?;
     }
+    // Where the watcher lost events, only a whole comparison finds the changes.
+    let is_change = |event: &notify::Result<Event>| {
+        event.as_ref().map_or(true, |event| {
+            let concerns = |path: &PathBuf| !is_internal(&roots, &index.location().directory, path);
+            event.need_rescan() || !event.kind.is_access() && event.paths.iter().any(concerns)
+        })
+    };
     each(Ok(index.refresh_with(options, observer)?));
     while !observer.cancelled() {
         match receiver.recv_timeout(POLL) {
-            Ok(Ok(events)) => {
-                let concerns = |path: &std::path::PathBuf| !is_internal(&roots, &index.location().directory, path);
-                let changed = |kind: &EventKind| !matches!(kind, EventKind::Access(_));
-                if events.iter().any(|event| changed(&event.kind) && event.paths.iter().any(concerns)) {
-                    each(index.refresh_with(options, observer));
+            Ok(event) if is_change(&event) => {
+                let (first, mut last) = (Instant::now(), Instant::now());
+                while last.elapsed() < QUIET && first.elapsed() < PATIENCE {
+                    match receiver.recv_timeout(QUIET.saturating_sub(last.elapsed())) {
+                        Ok(event) if is_change(&event) => last = Instant::now(),
+                        _ => {}
+                    }
                 }
+                each(index.refresh_with(options, observer));
             }
-            // The watcher lost events, so only a whole comparison finds the changes.
-            Ok(Err(_)) => each(index.refresh_with(options, observer)),
-            Err(RecvTimeoutError::Timeout) => {}
+            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }

@@ -31,7 +31,7 @@ use crate::error::AimError;
 ///
 /// let recall = Aim { target_recall: Some(0.9), ..Aim::default() };
 /// let refused = TunedRule::new(parse("otsu")?.as_ref(), Want::Auto, &recall).unwrap_err();
-/// assert_eq!(refused.to_string(), "target_recall: cut otsu has no such aim; use the cut auto");
+/// assert_eq!(refused.to_string(), "target_recall: not supported by the cut otsu; use the cut auto");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! The cost of `auto` on one query: `cargo bench -p tamis-cut --bench auto`.
+//! The cost of `auto` on one query: `cargo xtask bench cut`.
 //!
 //! The scores decay as in a hybrid search, and differ from query to query, so that the processor cannot learn the branches. The
 //! pools differ in the number of undecided candidates, on which the cost depends more than on the size of the pool.
