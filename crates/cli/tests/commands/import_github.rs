@@ -97,7 +97,7 @@ fn the_host_comes_from_the_flag_or_the_variable_of_gh() {
 fn what_is_wrong_is_said() {
     let (tree, gh) = (Tree::new(), FakeGh::start(world()));
     for (flags, said) in [
-        (&["--hostname", "https://git.example.org"][..], "no name of a host"),
+        (&["--hostname", "https://git.example.org"][..], "not a host name"),
         (&["--state", "merged"], "[possible values: all, open, closed]"),
         (&["--since", "soon"], "how long ago"),
         (&["--namespace", "a:b"], "namespace"),

@@ -49,7 +49,7 @@ pub struct PackRequest {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "collection", value_name = "NAME", value_delimiter = ','))]
     pub collections: Vec<String>,
-    /// Only these namespaces, all of equal standing.
+    /// Only these namespaces, all with equal rank.
     #[schemars(length(max = 100), inner(length(max = 200)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "namespace", value_name = "NAME", value_delimiter = ','))]

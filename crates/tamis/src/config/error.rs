@@ -200,9 +200,9 @@ mod tests {
             ("missing field `url`", "url is missing"),
             (
                 "unknown field `ur`, expected one of `url`, `model`",
-                "ur is no key of it (did you mean url?); it takes url, model",
+                "it has no key ur (did you mean url?); its keys are url, model",
             ),
-            ("unknown field `x`, expected `url`", "x is no key of it; it takes url"),
+            ("unknown field `x`, expected `url`", "it has no key x; its keys are url"),
             ("unknown variant `nope`, expected one of `openai`, `hub`", "\"nope\" is none of openai, hub"),
             ("invalid type: integer `5`, expected a string", "the integer 5 must be a string"),
             ("something else", "something else"),

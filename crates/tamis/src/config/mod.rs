@@ -255,7 +255,7 @@ pub(crate) mod tests {
             (reader("max_retries = 21"), "models.reader.max_retries"),
             (reader("requests_per_minute = 0"), "models.reader.requests_per_minute"),
             (reader("scores = \"grades\""), "\"grades\" is none of auto"),
-            (reader("dimension = 8"), "models.reader: dimension is no key of it"),
+            (reader("dimension = 8"), "models.reader: it has no key dimension"),
             (REMOTE.replace("http://", ""), "models.reader.url"),
             (REMOTE.replace("[models", "slope = 0\n[models"), "rerank.slope"),
             (REMOTE.replace("[rerank]\nmodel", "[search]\nmodel"), "search.model|one for rerank.model"),

@@ -224,7 +224,7 @@ mod tests {
     fn what_is_left_and_what_went_otherwise_is_said() {
         let other = GithubReport {
             moved_to: Some("ada/motor".into()),
-            anew: Some("the last import took others in".into()),
+            anew: Some("the last import used other filters".into()),
             left_out: 7,
             pending: 9500,
             gone: 1,
@@ -236,7 +236,7 @@ mod tests {
         nothing new in 4.2 s
           from github:ada/engine, namespace engine, collection issues
           ada/engine is now called ada/motor; its issues keep the old name
-          everything was read again: the last import took others in
+          everything was read again: the last import used other filters
           7 issues left out by the flags
           reviews or comments of 9,500 issues are left for the next import, since each costs one request
           1 issue deleted or moved away in the meantime

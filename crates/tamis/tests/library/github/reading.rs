@@ -61,7 +61,7 @@ fn gh_is_only_asked_to_read_and_prints_nothing_else() {
     assert!(bench.gh.requests()[0].contains(&"git.example.org".to_owned()));
     for host in ["", "-x", "git.example.org/api", "a b", "https://git.example.org"] {
         let request = GithubImport { host: host.into(), ..bench.request() };
-        assert_says(try_import(&index, &request, &()).expect_err("refused"), &["no name of a host"]);
+        assert_says(try_import(&index, &request, &()).expect_err("refused"), &["not a host name"]);
     }
 }
 
@@ -125,7 +125,7 @@ fn a_list_that_ends_after_some_pages_is_read_on_by_time() {
     world.issues = (1..=9).map(|number| issue(number, "Boiler", 10, 200)).collect();
     world.pages = 2;
     let bench = Bench::new(world);
-    assert_says(bench.error(&bench.open()), &["ends the list too early", "2025-01-01T03:20:00Z"]);
+    assert_says(bench.error(&bench.open()), &["cut the list short", "2025-01-01T03:20:00Z"]);
 
     let mut world = self::world();
     world.changes.insert(0, |world: &mut World| world.issues[0]["updated_at"] = json!(minute(400)));

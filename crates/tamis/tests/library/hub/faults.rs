@@ -94,11 +94,11 @@ fn sizes_are_bounded_whoever_says_them() {
     let huge = User::of(table().fault("model.safetensors", Fault::Says(u64::MAX)));
     assert!(huge.refused(&huge.request(NAME)).contains("18446744073709551615 bytes"));
     let more = User::of(table().fault("model.safetensors", Fault::Says(100)));
-    assert_says(more.refused(&more.request(NAME)), &["goes on after the 100 bytes"]);
+    assert_says(more.refused(&more.request(NAME)), &["longer than the 100 bytes"]);
     let endless = User::of(table().fault("model.safetensors", Fault::Endless));
     assert_says(
         endless.refused(&AddRequest { most_bytes: 100_000, ..endless.request(NAME) }),
-        &["goes on after the 100000 bytes"],
+        &["longer than the 100000 bytes"],
     );
     let small = User::of(table().fault("config.json", Fault::Says(2 << 20)));
     assert!(small.refused(&small.request(NAME)).contains("config.json has 2097152 bytes"));
