@@ -42,7 +42,7 @@ fn errors_cost_only_what_they_touch() {
     let text = "fn a() { b(); }\n\nfn broken( {\n\nfn c() { d(); }\n";
     let names: Vec<_> = references("rust", text).into_iter().map(|found| found.name).collect();
     assert!(names.contains(&"b".to_owned()) && names.contains(&"d".to_owned()), "{names:?}");
-    assert_eq!(told(&references("typescript", "new ->]<T>fn a->::class Aclass")), "1:c:a");
+    assert_eq!(told(&references("typescript", "new ->]<T>fn a->::class Aclass")), "1:t:T");
     // A file assembled from its passages can lack a part.
     assert_eq!(told(&references("java", "    void a() {\n        b();\n    }\n}\n")), "2:c:b");
 }
