@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { evidencePath, surroundings } from "./claim.js";
 import { colouring, isProse } from "./colours.js";
 import { placeTools } from "./editor.js";
-import { element, fill, lines, marked } from "./elements.js";
+import { breakable, element, fill, lines, marked } from "./elements.js";
 import { aboutThread, readThread, threadParts } from "./thread.js";
 import { languageName, placeOf, titleOf } from "./words.js";
 
@@ -46,7 +46,7 @@ function bar({ path, namespace }, title, query, [from, to], parameters, beside) 
   const language = parameters.get("language") && languageName(parameters.get("language"));
   const facts = [...(title || !from ? [] : [to > from ? `lines ${from}–${to}` : `line ${from}`, language]), namespace];
   return element("div", { class: "bar" }, back ? element("a", { class: "back", href: back }, `← ${label}`) : null,
-    element(title ? "span" : "h1", {}, title ? titleOf({ path }) : path), element("span", { class: "place" }, facts.filter(Boolean).join(" · ")),
+    element(title ? "span" : "h1", {}, title ? titleOf({ path }) : breakable(path)), element("span", { class: "place" }, facts.filter(Boolean).join(" · ")),
     placeTools({ namespace, path, start_line: Math.max(from, 1) }), element("button", { type: "button", class: "tool below", onclick: () => beside.scrollIntoView() }, "Related"));
 }
 

@@ -79,7 +79,10 @@ function questionOf(heading) {
   if (rest.length < 2 || /\b(?:it|its|this|that|these|those|we|you)\b/i.test(heading)) return null;
   if (heading.endsWith("?") || /^(?:how (?:to|do|does|is|are)|why) /i.test(heading)) return heading;
   const verb = VERBS.find((one) => [one, `${one}ing`, `${one.replace(/e$/, "")}ing`, `${one}${one.at(-1)}ing`].includes(first.toLowerCase()));
-  return verb ? `how to ${verb} ${rest.join(" ")}` : null;
+  // A heading in title case is none in a question.
+  const isTitle = rest.every((word) => word.length < 4 || /^\p{Lu}/u.test(word));
+  const others = rest.join(" ");
+  return verb ? `how to ${verb} ${isTitle ? others.replace(/\b\p{Lu}(?=\p{Ll}+\b)/gu, (letter) => letter.toLowerCase()) : others}` : null;
 }
 
 /** A signature that says that others can use the symbol. Some languages have no such word. */

@@ -22,7 +22,7 @@ const answers = new Map();
 const MOST_ANSWERS = 8;
 
 /** Delays after the last key: of the quick search, and of the full one. */
-const TYPED_MS = 80, RESTED_MS = 900;
+const TYPED_MS = 40, RESTED_MS = 900;
 
 /** A field that shows all of a long question. Enter sends it. */
 export function queryField(parameters, label, typed = null) {
@@ -79,6 +79,7 @@ export async function show(view, parameters, rights, signal, rested) {
     else remember(query);
     const again = () => {
       answers.clear();
+      history.replaceState({ ...history.state, drawn: undefined }, "");
       show(view, parameters, rights, signal).catch((problem) => say(problem.message, true));
     };
     present(answer, found, whole, query, parameters, rights, noticesOf(found, signal, again));
