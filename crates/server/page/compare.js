@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { documentAddress } from "./document.js";
 import { breakable, element, fill, say, submit, table } from "./elements.js";
+import { queryField } from "./search.js";
 import { capital, count, cutName, CUTS, percent, placeOf, titleOf } from "./words.js";
 
 const FIRST = ["auto", "background", "fixed:k=10"];
@@ -15,7 +16,7 @@ export async function show(view, parameters) {
   const known = [...new Set([...Object.keys(CUTS), ...cuts])];
   const form = element("form", { role: "search", onsubmit: submit("compare") },
     element("div", { class: "ask" },
-      element("input", { id: "query", type: "search", name: "query", value: query, "aria-label": "Query", placeholder: "One question under several cuts" }),
+      queryField(parameters, "One question under several cuts"),
       element("button", { class: "primary" }, "Compare")),
     element("fieldset", {}, element("legend", {}, "Cuts"),
       known.map((cut) => element("label", { class: "choice", title: CUTS[cut]?.[1] },
@@ -57,7 +58,7 @@ function matrix(cuts, found, query) {
   return [
     element("p", { class: "hint" }, ordered.length === 0 ? "No cut keeps anything."
       : differ === 0 ? `All keep the same ${count(ordered.length, "entry", "entries")}.` : `They differ on ${differ} of ${count(ordered.length, "entry", "entries")}. `,
-    ordered.length === 0 ? null : "Under each cut stands how many it keeps, and in its column the place of each of them."),
+    ordered.length === 0 ? null : "Each column shows how many its cut keeps, and their ranks."),
     element("div", { class: "scroll", tabindex: 0 }, element("table", { class: "matrix" },
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Entry"), head)),
       element("tbody", {}, ordered.map((row) => element("tr", { class: Object.keys(row.places).length < cuts.length ? "differs" : null },

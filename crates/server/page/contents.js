@@ -67,10 +67,12 @@ const isBusy = (phase) => phase === "indexing" || phase === "embedding";
 function progress({ phase, done, total, model, reason }, job, bar, button) {
   const because = reason ? `: ${reason}` : "";
   const part = total > 0 ? `: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : "";
+  const embedding = `Embedding${model ? ` with ${model}` : ""}${part}.`;
   const words = {
     off: `This server does not watch the files${because}.`,
-    indexing: `Reading files${part}.`,
-    embedding: `Embedding${model ? ` with ${model}` : ""}${part}.`,
+    // The quick model embeds while the files are read.
+    indexing: model ? embedding : `Reading files${part}.`,
+    embedding,
     fresh: `The index is up to date${reason ? `, and the files are read once a minute${because}` : ""}.`,
     failed: `The last run failed${because}.`,
   };

@@ -2,7 +2,7 @@
 
 import { element } from "./elements.js";
 
-const WIDTH = 320, HEIGHT = 160, EDGE = 8;
+const WIDTH = 320, HEIGHT = 160, EDGE = 8, TOP = 8;
 
 /** Bars that are drawn. Of more entries, each bar has several and the height of the best of them. */
 const MOST_BARS = 640;
@@ -11,24 +11,23 @@ const MOST_BARS = 640;
 export const heightOf = (one) => one.probability ?? one.score;
 
 /**
- * Draws the curve. `pool` has the entries with their scores, `kept` is the number that the cut kept, `now` where the line stands, and
- * `background` the score of a passage that has nothing to do with the query, or null. `pointed(place)` is called for the entry pointed
- * at, and `moved(kept)` for another place of the line. Returns the element, and what moves the line.
+ * Draws the curve. `pool` has the entries with their scores, `floor` and `top` are the ends of the axis, `kept` is the number that the cut
+ * kept, `now` where the line stands, and `background` the score of a passage that has nothing to do with the query, or null.
+ * `pointed(place)` is called for the entry pointed at, and `moved(kept)` for another place of the line. Returns the element, and what moves
+ * the line.
  */
-export function curve({ pool, kept, now, background, pointed, moved }) {
+export function curve({ pool, floor, top, kept, now, background, pointed, moved }) {
   const scores = pool.map(heightOf);
-  const floor = Math.min(background ?? scores.at(-1), scores.at(-1));
-  const top = Math.max(scores[0], floor + 1e-9);
   const step = (WIDTH - 2 * EDGE) / pool.length;
   const x = (place) => EDGE + step * place;
-  const y = (score) => EDGE + (HEIGHT - 2 * EDGE) * (1 - (score - floor) / (top - floor));
+  const y = (score) => TOP + (HEIGHT - TOP) * (1 - (score - floor) / Math.max(top - floor, 1e-9));
   let shown = now;
 
   const each = Math.ceil(pool.length / MOST_BARS);
   const places = pool.map((_, place) => place).filter((place) => place % each === 0);
   const bars = places.map((place) => element("rect", {
     x: x(place).toFixed(2), width: Math.max(step * each - 0.6, 0.8).toFixed(2),
-    y: y(scores[place]).toFixed(2), height: Math.max(HEIGHT - EDGE - y(scores[place]), 1).toFixed(2),
+    y: Math.min(y(scores[place]), HEIGHT - 2).toFixed(2), height: Math.max(HEIGHT - y(scores[place]), 2).toFixed(2),
   }));
   const line = element("g", { class: "cut" }, element("line", { class: "grip", y1: 0, y2: 14 }),
     element("line", { y1: 0, y2: HEIGHT }));

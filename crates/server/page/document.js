@@ -3,7 +3,8 @@
 import * as api from "./api.js";
 import { evidencePath, surroundings } from "./claim.js";
 import { colouring, isProse } from "./colours.js";
-import { element, fill, lines, marked } from "./elements.js";
+import { placeTools } from "./editor.js";
+import { breakable, element, fill, lines, marked } from "./elements.js";
 import { aboutThread, readThread, threadParts } from "./thread.js";
 import { languageName, placeOf, titleOf } from "./words.js";
 
@@ -27,7 +28,7 @@ export async function show(view, parameters, rights, signal) {
   const { excerpt } = shown;
   const beside = element("aside", { "aria-label": "Related" }, element("h2", {}, "Related"), element("p", { class: "busy" }, "Looking …"));
   fill(view, element("div", { class: "reading" }, element("article", {},
-    bar(excerpt, shown.title, query, hit, parameters),
+    bar(excerpt, shown.title, query, hit, parameters, beside),
     shown.title ? element("h1", {}, shown.title) : null,
     shown.content), beside));
   document.title = `${excerpt.path} – Tamis`;
@@ -36,8 +37,8 @@ export async function show(view, parameters, rights, signal) {
   if (!signal.aborted) fill(beside, found && [element("h2", {}, "Related"), found]);
 }
 
-/** What stays in sight: the document, its lines, and the way back. A document without a title is called by its path. */
-function bar({ path, namespace }, title, query, [from, to], parameters) {
+/** What stays in sight: the document, its lines, what is done with its place, and the ways back and, where it is far below, to what is related. */
+function bar({ path, namespace }, title, query, [from, to], parameters, beside) {
   const came = history.state?.from ?? "";
   const view = new URLSearchParams(came.slice(2)).get("view");
   const back = came.length > 2 && view !== "document" ? came : query ? `/?${new URLSearchParams({ query })}` : null;
@@ -45,7 +46,8 @@ function bar({ path, namespace }, title, query, [from, to], parameters) {
   const language = parameters.get("language") && languageName(parameters.get("language"));
   const facts = [...(title || !from ? [] : [to > from ? `lines ${from}–${to}` : `line ${from}`, language]), namespace];
   return element("div", { class: "bar" }, back ? element("a", { class: "back", href: back }, `← ${label}`) : null,
-    element(title ? "span" : "h1", {}, title ? titleOf({ path }) : path), element("span", { class: "place" }, facts.filter(Boolean).join(" · ")));
+    element(title ? "span" : "h1", {}, title ? titleOf({ path }) : breakable(path)), element("span", { class: "place" }, facts.filter(Boolean).join(" · ")),
+    placeTools({ namespace, path, start_line: Math.max(from, 1) }), element("button", { type: "button", class: "tool below", onclick: () => beside.scrollIntoView() }, "Related"));
 }
 
 /** An issue whose text reads as a thread; null for other documents. A thread is short enough to be read whole. */

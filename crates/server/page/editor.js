@@ -30,7 +30,7 @@ export function settings() {
       say("This browser stores no settings.", true);
     }
   } });
-  return element("label", { class: "setting" }, "Open files in", input,
+  return element("label", { class: "setting" }, "Open results in an editor: its name, or an address with {path} and {line}", input,
     element("datalist", { id: "editors" }, Object.keys(EDITORS).map((name) => element("option", { value: name }))));
 }
 
@@ -49,7 +49,7 @@ export function placeTools(hit) {
     const address = opening(hit, await api.about());
     if (address) location.href = address;
     else say(`No editor opens ${place}.`, true);
-  } }, "open");
+  } }, "Open");
   return element("span", { class: "tools" }, element("button", { type: "button", class: "tool", title: `Copy ${place}`, onclick: async () => {
     try {
       await navigator.clipboard.writeText(place);
@@ -57,5 +57,5 @@ export function placeTools(hit) {
     } catch {
       say("This browser does not let the page copy.", true);
     }
-  } }, "copy"), open);
+  } }, "Copy"), open);
 }

@@ -24,7 +24,7 @@ export function fill(parent, ...children) {
 }
 
 /** Text that may break between the parts of a name or a path. */
-export const breakable = (text) => text.split(/(?<=[._/])(?=[\p{L}\p{N}])|(?<=\p{Ll})(?=\p{Lu})/u).flatMap((part, at) => at > 0 ? [element("wbr"), part] : part);
+export const breakable = (text) => text.split(/(?<=[._/]|::)(?=[\p{L}\p{N}])|(?<=\p{Ll})(?=\p{Lu})/u).flatMap((part, at) => at > 0 ? [element("wbr"), part] : part);
 
 /** Puts the focus on the headline of what is shown, unless something of it has the focus already. */
 export function focusHeadline(place, options) {

@@ -65,7 +65,7 @@ export function filters(entries, parameters) {
   const used = FILTERS.filter((name) => parameters.has(name)).length;
   return element("details", { class: "filters", open: matchMedia("(min-width: 64rem)").matches },
     element("summary", {}, used > 0 ? `Filters (${used})` : "Filters"),
-    element("div", { class: "groups" }, groups.some(Boolean) ? element("p", { class: "hint" }, "Numbers are those of this list. A filter searches anew, and may find more.") : null,
+    element("div", { class: "groups" }, groups.some(Boolean) ? element("p", { class: "hint" }, "Counts of this list. A filter searches again and may find more.") : null,
       groups, dates(entries, parameters),
       element("details", { open: isWritten }, element("summary", {}, "Dates and path"),
         element("form", { onsubmit: submit("search") }, hidden, field("since", "From", "date"), field("until", "To", "date"),

@@ -23,7 +23,7 @@ export async function show(view, parameters, rights) {
     return;
   }
   const days = everyDay(stats.days);
-  const ms = (time) => time.toFixed(time < 10 ? 1 : 0);
+  const ms = (time) => time < 10 ? time.toFixed(1) : figure(Math.round(time));
   const hasWords = stats.slowest.some((one) => one.text !== null);
   const total = stats.latency.find((one) => one.stage === "total");
   fill(view,
@@ -40,14 +40,14 @@ export async function show(view, parameters, rights) {
     // A token that is limited to namespaces gets no judgements, which are others' too.
     rights.namespaces ? null : judged(stats.judgements),
     element("div", { class: "cards" },
-      section("Time by stage", ["Stage", "Median, ms", "95%, ms", "99%, ms", "Longest, ms"],
+      section("Time by stage, in ms", ["Stage", "Median", "95%", "99%", "Longest"],
         stats.latency.map((one) => [stageName(one.stage), ...[one.p50_ms, one.p95_ms, one.p99_ms, one.max_ms].map((time) => time.toFixed(1))])),
       section("By cut", ["Cut", "Searches", "Empty", "Kept, mean"],
         stats.methods.map((one) => [cutName(one.name), figure(one.queries), figure(one.empty), one.mean_kept.toFixed(1)])),
       section("By way in", ["Way in", "Searches", "Empty", "Kept, mean"],
         stats.entry_points.map((one) => [wayName(one.name), figure(one.queries), figure(one.empty), one.mean_kept.toFixed(1)])),
-      section("Slowest searches", ["When, UTC", "Time, ms", "Most of it in", ...(hasWords ? ["Query"] : [])], stats.slowest.map((one) => [moment(one.at),
-        one.total_ms.toFixed(0), one.stage ? `${stageName(one.stage[0])}, ${one.stage[1].toFixed(0)} ms` : null, ...(hasWords ? [one.text] : [])])),
+      section("Slowest searches", ["When, UTC", "ms", "Most of it in", ...(hasWords ? ["Query"] : [])], stats.slowest.map((one) => [moment(one.at),
+        ms(one.total_ms), one.stage ? `${stageName(one.stage[0])}, ${ms(one.stage[1])}\u00a0ms` : null, ...(hasWords ? [one.text] : [])])),
       hasWords ? null : element("p", { class: "place" }, "The words of the searches are not recorded.")),
     reportOpener());
 }
@@ -75,7 +75,7 @@ const TELLING = 30;
 function judged({ searches, relevant, not_relevant: wrong, days, reliability: found }) {
   const heading = element("h2", {}, "Judgements");
   if (searches === 0) {
-    return [heading, element("p", {}, "No result was judged yet. Judgements show here how good the kept lists are, and whether probabilities come true.")];
+    return element("section", { class: "stack" }, heading, element("p", {}, "No result was judged yet. Judgements show here how good the kept lists are, and whether probabilities come true."));
   }
   let sum = 0;
   const compared = found?.bins.reduce((all, bin) => all + bin.count, 0) ?? 0;
@@ -83,7 +83,7 @@ function judged({ searches, relevant, not_relevant: wrong, days, reliability: fo
   const course = days.map((one) => ({ ...one, sum: sum += one.judgements }));
   const asked = days.filter((one) => one.searches > 0);
   const quality = ["precision", "recall", "f1"].map((name) => ({ name: capital(name), values: asked.map((one) => one[name]) }));
-  return [
+  return element("section", { class: "stack" },
     heading,
     element("p", {}, `${count(relevant + wrong, "result")} of ${count(searches, "search", "searches")} ${relevant + wrong === 1 ? "was" : "were"} judged, `
       + `${figure(relevant)} of them relevant.`),
@@ -97,6 +97,5 @@ function judged({ searches, relevant, not_relevant: wrong, days, reliability: fo
       : element("p", { class: "place" }, `Whether probabilities come true shows here from ${TELLING} judged entries on. There ${compared === 1 ? "is" : "are"} ${figure(compared)}.`),
     days.length === 0 ? null : element("details", {}, element("summary", {}, "By day"), section("Judgements by day",
       ["Day", "Judgements", "Judged searches", "Precision", "Recall", "F1"],
-      days.map((one) => [day(one.date), one.judgements, one.searches, percent(one.precision), percent(one.recall), percent(one.f1)]), "h3")),
-  ];
+      days.map((one) => [day(one.date), one.judgements, one.searches, percent(one.precision), percent(one.recall), percent(one.f1)]), "h3")));
 }

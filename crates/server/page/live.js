@@ -1,6 +1,7 @@
 // What the server reports as it happens.
 
 import * as api from "./api.js";
+import { percent } from "./words.js";
 
 /** How long a stream that ended is left alone. */
 const PAUSE_MS = 3000;
@@ -23,6 +24,20 @@ export async function listen(heard, signal) {
     await pause(signal);
   }
   return true;
+}
+
+/**
+ * Follows the server while it reads files: `said` gets a sentence each time that it got further, and `ended` is called when it has read them
+ * all, or at once if it reads none. It listens no longer, since a browser has few connections to a server.
+ */
+export function whileReading(signal, said, ended) {
+  const done = new AbortController();
+  listen((name, { phase, done: step, total, model }) => {
+    if (name !== "progress") return;
+    if (phase === "indexing") return said(`${model ? "Passages are being embedded" : "Files are being indexed"}${total > 0 ? `: ${percent(step / total)}` : ""}.`);
+    done.abort();
+    ended(phase);
+  }, AbortSignal.any([signal, done.signal]));
 }
 
 function pause(signal) {

@@ -8,12 +8,17 @@ import { figure, percent, placeOf, titleOf } from "./words.js";
 /** Bars that are drawn at least, and the probability from which an entry has one. A hundred bars without a height hide those with one. */
 const FEWEST = 10, DRAWN = 0.01;
 
+/** The least probability at the top of the axis, so that bars of next to nothing do not look like answers. */
+const LEAST_TOP = 0.1;
+
 /** The curve with its axes. `moved(kept)` is called for another place of the line, `move(kept)` puts it somewhere, `say` repeats the headline. */
 export function scores(found, candidates, now, query, moved) {
   const likely = candidates.every((one) => one.probability != null);
   const pool = likely ? candidates.slice(0, Math.max(FEWEST, 2 * found.cut.keep, now, candidates.findLastIndex((one) => one.probability >= DRAWN) + 2)) : candidates;
-  // Probabilities have no background.
-  const background = likely ? 0 : found.cut.diagnostics.background_mean ?? null;
+  // Probabilities have no background. Exact matches stand first, also before an entry with a higher score.
+  const background = likely ? null : found.cut.diagnostics.background_mean ?? null;
+  const heights = pool.map(heightOf);
+  const floor = likely ? 0 : Math.min(background ?? Infinity, ...heights), top = Math.max(likely ? LEAST_TOP : floor, ...heights);
   const written = (value) => likely ? percent(value) : value.toFixed(2);
   const hint = "Drag the line, or move it with the arrow keys: the list follows.";
   const pointed = element("p", { class: "pointed" }, hint);
@@ -25,8 +30,7 @@ export function scores(found, candidates, now, query, moved) {
       element("span", { class: "number" }, ` ${written(heightOf(one))}`),
       element("span", { class: "place" }, placeOf(one)));
   };
-  const drawn = curve({ pool, kept: found.cut.keep, now, background, pointed: point, moved });
-  const top = heightOf(pool[0]), floor = Math.min(background ?? heightOf(pool.at(-1)), heightOf(pool.at(-1)));
+  const drawn = curve({ pool, floor, top, kept: found.cut.keep, now, background, pointed: point, moved });
   const echo = element("p", { class: "echo" }), above = element("span", { class: "kept" });
   const say = (headline, isMoved) => {
     fill(echo, headline);
@@ -38,7 +42,7 @@ export function scores(found, candidates, now, query, moved) {
       element("span", { class: "top" }, written(top)), element("span", { class: "floor" }, written(floor)), drawn.slider,
       element("span", { class: "first" }, "1"), element("span", { class: "last" }, `${pool.length < candidates.length ? `${figure(pool.length)} of ` : ""}${figure(candidates.length)} candidates`)),
     element("p", { class: "legend" }, above, " ", element("span", { class: "dropped" }, "below the line"),
-      likely || background === null ? "" : [" ", element("span", { class: "background" }, "unrelated text")]),
+      background === null ? "" : [" ", element("span", { class: "background" }, "unrelated text")]),
     pointed);
   return { aside, move: drawn.move, say };
 }

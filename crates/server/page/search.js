@@ -6,6 +6,7 @@ import { documentAddress } from "./document.js";
 import { placeTools } from "./editor.js";
 import { breakable, element, fill, focusHeadline, marked, prose, say, snippet, submit } from "./elements.js";
 import { chips, filters, FILTERS, inUse, requestOf } from "./filters.js";
+import { whileReading } from "./live.js";
 import { remember } from "./recent.js";
 import { scores } from "./scores.js";
 import { capital, count, day, figure, kindName, languageName, percent, placeOf, titleOf } from "./words.js";
@@ -21,30 +22,45 @@ const answers = new Map();
 const MOST_ANSWERS = 8;
 
 /** Delays after the last key: of the quick search, and of the full one. */
-const TYPED_MS = 80, RESTED_MS = 900;
+const TYPED_MS = 40, RESTED_MS = 900;
 
-/** The search field. What filters the answers goes with it. It shows all of a long question, and answers while one types. */
-export function searchForm(parameters) {
-  let resting = null;
-  const input = element("textarea", {
+/** A field that shows all of a long question. Enter sends it. */
+export function queryField(parameters, label, typed = null) {
+  const field = element("textarea", {
     id: "query", name: "query", rows: 1, autocomplete: "off", spellcheck: "false", maxlength: 8000, enterkeyhint: "search",
-    "aria-label": "What are you looking for?", placeholder: "What are you looking for?",
-    oninput: () => {
-      clearTimeout(resting);
-      resting = setTimeout(() => input.value.trim().length > 1 && window.dispatchEvent(new CustomEvent("typed", { detail: form })), TYPED_MS);
-    },
+    "aria-label": label, placeholder: label,
+    oninput: typed,
     onkeydown: (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
-      form.requestSubmit();
+      field.form.requestSubmit();
     },
   }, parameters.get("query") ?? "");
+  if (CSS.supports("field-sizing", "content")) return field;
+  const grow = () => {
+    field.style.height = "auto";
+    field.style.height = `${field.scrollHeight + 2}px`;
+  };
+  field.addEventListener("input", grow);
+  requestAnimationFrame(grow);
+  return field;
+}
+
+/** The search field. What filters the answers goes with it. It answers while one types. */
+export function searchForm(parameters) {
+  let resting = null;
+  const input = queryField(parameters, "What are you looking for?", () => {
+    clearTimeout(resting);
+    resting = setTimeout(() => input.value.trim().length > 1 && window.dispatchEvent(new CustomEvent("typed", { detail: form })), TYPED_MS);
+  });
   const kept = parameters.get("view") ? [] : FILTERS.map((name) => [name, parameters.get(name)]).filter(([, value]) => value);
   const form = element("form", { role: "search", class: "ask", onsubmit: (event) => {
     clearTimeout(resting);
     submit("search")(event);
   } },
-    input, kept.map(([name, value]) => element("input", { type: "hidden", name, value })), element("button", { class: "primary" }, "Search"));
+    input, kept.map(([name, value]) => element("input", { type: "hidden", name, value })), element("button", { class: "primary" },
+    element("svg", { class: "glass", viewBox: "0 0 20 20", "aria-hidden": "true" }, element("circle", { cx: 8.5, cy: 8.5, r: 5.5 }), element("path", { d: "M13 13l5 5" })),
+    element("span", {}, "Search")));
   return { form, input };
 }
 
@@ -61,9 +77,17 @@ export async function show(view, parameters, rights, signal, rested) {
     const whole = found.cut.candidates === 0 && inUse(parameters).length > 0 ? await answerOf(query, quick, signal) : found;
     if (rested) setTimeout(() => signal.aborted || rested(), RESTED_MS);
     else remember(query);
-    present(answer, found, whole, query, parameters, rights);
+    const again = () => {
+      answers.clear();
+      history.replaceState({ ...history.state, drawn: undefined }, "");
+      show(view, parameters, rights, signal).catch((problem) => say(problem.message, true));
+    };
+    present(answer, found, whole, query, parameters, rights, noticesOf(found, signal, again));
   } catch (problem) {
-    if (problem.name !== "AbortError") throw problem;
+    if (problem.name === "AbortError") return;
+    if (problem.status !== 400) throw problem;
+    // A filter that the server refuses can be taken away.
+    fill(answer, element("div", { class: "column" }, chips(parameters), element("p", { class: "warning", role: "alert" }, problem.message)));
   }
 }
 
@@ -77,9 +101,23 @@ async function answerOf(query, filtered, signal) {
   return found;
 }
 
+/** The warning of an answer that came while the server was reading files. */
+const UPDATING = /^the index is being updated/;
+
+/** What an answer lacks. While files are read, that follows the work; then an empty list is asked for again, and another one can be. */
+function noticesOf({ warnings = [], fallback_reason: fallback, cut }, signal, again) {
+  const remarks = warnings.filter((warning) => !UPDATING.test(warning)).map((warning) => `${capital(warning)}.`);
+  const notices = [...remarks, fallback ? `Answered with less than asked for: ${fallback}.` : null].filter(Boolean).map((remark) => element("p", { class: "notice" }, remark));
+  if (!warnings.some((warning) => UPDATING.test(warning))) return notices;
+  const live = element("p", { class: "notice" });
+  whileReading(signal, (progress) => fill(live, `${progress} Results may be missing.`), () => cut.keep === 0 ? again()
+    : fill(live, "The index has changed. ", element("button", { type: "button", class: "small", onclick: again }, "Search again")));
+  return [...notices, live];
+}
+
 const poolOf = ({ pool = [] }) => pool.filter((one) => Number.isFinite(one.score));
 
-function present(answer, found, whole, query, parameters, rights) {
+function present(answer, found, whole, query, parameters, rights, notices) {
   say(found.summary);
   const pool = poolOf(found);
   const entries = entriesOf(found, pool);
@@ -124,9 +162,8 @@ function present(answer, found, whole, query, parameters, rights) {
     if (whole !== found) headline.append(element("p", { class: "why" },
       `${listed(used, "conjunction")} ${used.length === 1 ? "leaves" : "together leave"} nothing of ${count(whole.cut.candidates, "candidate")}.`));
   };
-  const remarks = [...(found.warnings ?? []), found.fallback_reason ? `Answered with less than asked for: ${found.fallback_reason}.` : null];
   fill(answer, filters(whole === found ? entries : poolOf(whole), parameters), element("div", { class: "column" }, headline, chips(parameters),
-    remarks.filter(Boolean).map((remark) => element("p", { class: "notice" }, remark)), list, more), curve?.aside);
+    notices, list, more), curve?.aside);
   draw(history.state?.drawn ?? Math.min(PORTION, Math.max(found.results.length, Math.min(keep, entries.length)) + BELOW));
 }
 
@@ -142,13 +179,20 @@ function entriesOf(found, pool) {
   return [...results, ...pool.slice(0, found.cut.keep).slice(results.length), ...nearest, ...pool.slice(found.cut.keep).filter((one) => !taken.has(key(one)))];
 }
 
+/** The probabilities around the line, with a digit more if they would read the same. */
+function change(last, next) {
+  const written = percent(last) === percent(next) ? (share) => `${(share * 100).toFixed(1)}%` : percent;
+  return written(last) === written(next) ? "" : `: ${written(next)} after ${written(last)}`;
+}
+
 /** What the search itself decided, and its reason in words. */
-function itself({ summary, cut, pool, missing_words: missing = [] }) {
+function itself({ summary, cut, pool, warnings = [], missing_words: missing = [] }) {
+  if (cut.candidates === 0 && warnings.some((warning) => UPDATING.test(warning))) return element("h1", { class: "reason" }, "Nothing found yet");
   const refused = cut.diagnostics?.judged_not_relevant ?? 0;
   const head = summary.match(/^(.*?)(?: \(.*?\))?(?:[:;] .*|\.)?$/)[1];
   const [last, next] = [pool?.[cut.keep - 1]?.probability, pool?.[cut.keep]?.probability];
   const reason = capital(cut.reason.replace(/\.$/, ""));
-  const why = cut.keep > 0 ? `${reason}${last != null && next != null ? `: ${percent(next)} after ${percent(last)}` : ""}.`
+  const why = cut.keep > 0 ? `${reason}${last != null && next != null ? change(last, next) : ""}.`
     : (next != null ? `The nearest has ${percent(next)}. ` : "")
       + (refused > 0 ? `${count(refused, "result was", "results were")} judged not relevant. ` : "") + (missing.length > 0 ? `No passage has ${listed(missing.slice(0, 3), "disjunction")}.` : "");
   return [element("h1", { class: "reason" }, head), why ? element("p", { class: "why" }, why) : null];
@@ -191,9 +235,9 @@ function full(hit, found, query, rights) {
   return element("li", { class: "entry" },
     element("div", { class: "head" }, element("h2", { class: "title" }, naming(hit, query)), shown),
     element("div", { class: "meta" }, element("p", { class: "place" }, issue && state ? element("span", { class: `chip state-${state}` }, state) : null,
-      element("a", { href: documentAddress(hit, query) }, placeOf(hit)), placeTools(hit), element("span", { class: "facts" }, ` · ${facts}`),
+      element("a", { href: documentAddress(hit, query) }, breakable(placeOf(hit))), element("span", { class: "facts" }, facts),
       issue ? hit.attributes.label?.map((label) => element("span", { class: "chip" }, label)) : null),
-      rights.may_judge && found.query_id ? judging(hit, found.query_id, judged) : null),
+      element("div", { class: "actions" }, placeTools(hit), rights.may_judge && found.query_id ? judging(hit, found.query_id, judged) : null)),
     element("div", { class: "body" }, hit.kind === "claim" ? null : passage(hit, hit.snippet, query), further(hit, query),
       hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null));
 }

@@ -22,7 +22,7 @@ try {
   check("the address carries the query", page.url().includes("query=when+is"), page.url());
   const reason = await page.locator(".reason").textContent();
   check("the answer says how much is relevant", /^\d+ of \d+ (?:looks? relevant|may be relevant)$/.test(reason), reason);
-  check("and why the list ends", /^The next .*: <?\d+% after >?\d+%\.$/.test(await page.locator(".why").textContent()), await page.locator(".why").textContent());
+  check("and why the list ends", /^The next .*: <?[\d.]+% after >?[\d.]+%\.$/.test(await page.locator(".why").textContent()), await page.locator(".why").textContent());
   check("the line stands behind what is relevant", await page.locator(".cut + .row").count() === 1);
   const kept = await results(page).count();
   check("words of the query are marked", await page.locator(".results mark").count() > 0);
@@ -110,6 +110,8 @@ try {
   check("the first view names the index and its size", await page.locator("h1").textContent() === "mill"
     && /^[\d,]+ documents, [\d,]+ passages/.test(await page.locator(".size").textContent()), await page.locator(".size").textContent());
   check("and has questions to begin with", await page.locator(".asked li a").count() >= 3);
+  const tries = await page.locator(".asked section:has(h2:text-is('Try')) a").allTextContents();
+  check("which a person would ask", tries.every((one) => /\?$|^(?:how|why) |^where is .* defined$/i.test(one)), tries.join("; "));
   await browser.accessible(page, "the first view");
   const example = page.locator(".asked section", { hasText: "Try" }).locator("a").first();
   const question = await example.textContent();

@@ -9,6 +9,8 @@ export async function views(browser, base, report) {
   await judgements(browser, page, base);
   await reports(browser, page, base, report);
   await liveIndex(browser, page, base);
+  await updating(browser, page, base);
+  await small(browser, base);
   await page.context().close();
 }
 
@@ -148,10 +150,11 @@ async function reports(browser, page, base, report) {
   check("a report stays in the browser", sent.length === asked, sent.slice(asked).join());
 }
 
+const event = (name, data) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+
 /** The events are made here, so that every phase is seen; what the real server sends is checked beside them. */
 async function liveIndex(browser, page, base) {
   const check = browser.check.bind(browser);
-  const event = (name, data) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
   let asked = 0;
   const bodies = [
     `: alive\n\n${event("progress", { phase: "indexing", done: 3, total: 100 })}${event("index", { change: 17 })}`,
@@ -204,4 +207,57 @@ async function liveIndex(browser, page, base) {
   check("the tree is read at once", (await answered).ok());
   await upToDate();
   check("and the index is up to date", (await job.textContent()).startsWith("The index is up to date"), await job.textContent());
+}
+
+/** A search while files are read. The events and the warning are made here. */
+async function updating(browser, page, base) {
+  const check = browser.check.bind(browser);
+  const notice = page.locator(".column .notice");
+  const phases = [];
+  await page.route("**/v1/events", (route) => route.fulfill({ contentType: "text/event-stream", body: event("progress", phases.shift() ?? { phase: "fresh", done: 0, total: 0 }) }));
+  const during = async (change) => {
+    phases.push({ phase: "indexing", done: 2, total: 5 });
+    let isFirst = true;
+    await page.route("**/v1/search", async (route) => {
+      const answer = await (await route.fetch()).json();
+      if (isFirst) change(answer);
+      isFirst = false;
+      await route.fulfill({ json: answer });
+    });
+    await browser.search(page, base, "retry");
+    await notice.getByText("Files are being indexed: 40%. Results may be missing.").waitFor();
+  };
+  const warnings = ["the index is being updated (2 of 5 so far); new text may not be found yet"];
+  await during((answer) => { answer.warnings = warnings; });
+  check("what is missing is no error", await page.locator(".warning").count() === 0);
+  await browser.accessible(page, "a search while files are read");
+  await notice.getByRole("button", { name: "Search again" }).click();
+  await notice.waitFor({ state: "detached" });
+  await browser.results(page).first().waitFor();
+  check("the list can be asked for again", await notice.count() === 0);
+  await page.unroute("**/v1/search");
+  await during((answer) => Object.assign(answer, { warnings, results: [], nearest: [], pool: [], cut: { ...answer.cut, keep: 0, candidates: 0 } }));
+  check("an empty list says that it may fill", await page.locator(".reason").textContent() === "Nothing found yet");
+  await browser.results(page).first().waitFor();
+  check("and does by itself", await notice.count() === 0);
+  for (const path of ["events", "search"]) await page.unroute(`**/v1/${path}`);
+}
+
+/** What a small screen needs: the whole question in sight, and places that a finger hits. The place of a result has a title that leads there, too. */
+async function small(browser, base) {
+  const page = await browser.opened(base, { viewport: { width: 375, height: 812 } });
+  const question = "when a job failed and is tried again, how long does the queue wait before it runs the next time and where is that set";
+  for (const [name, path, sign] of [
+    ["the first view", "/", ".asked li"], ["a search", `/?query=${encodeURIComponent(question)}`, ".reason"], ["a document", "/?view=document&at=src/retry.rs&from=8&to=9&query=retry", "aside li"],
+    ["cuts side by side", `/?view=compare&query=${encodeURIComponent(question)}`, ".matrix tbody tr"], ["insights", "/?view=insights", ".plot"], ["the index", "/?view=index", ".figures"],
+  ]) {
+    await page.goto(base + path);
+    await page.locator(sign).first().waitFor();
+    const field = await page.locator("#query").evaluate((one) => [one.clientHeight, one.scrollHeight]);
+    browser.check(`the question is whole in ${name}`, field[0] >= field[1], field.join(" of "));
+    const low = await page.locator("a[href], button, input:not([type=checkbox]), select, textarea, summary, label.choice").evaluateAll((all) => all
+      .filter((one) => one.checkVisibility() && !one.matches(".skip, .meta .place a") && one.getBoundingClientRect().height < 39.5).map((one) => `${one.tagName} ${one.textContent.slice(0, 30)}`));
+    browser.check(`a finger hits all of ${name}`, low.length === 0, low.slice(0, 5).join("; "));
+  }
+  await page.context().close();
 }
