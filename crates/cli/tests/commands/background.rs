@@ -164,17 +164,6 @@ fn nothing_starts_where_nobody_wants_it() {
 }
 
 #[test]
-fn a_search_beside_another_process_that_embeds_starts_none() {
-    let tree = Large::new().indexed();
-    let held = File::create(tree.lock()).expect("made");
-    held.lock().expect("locked");
-    let before = tree.lacking();
-    let told = tree.run(&["search", "--fast", "glacier"]);
-    assert!(!told.contains(NOTE), "{told}");
-    assert_eq!((tree.process(), tree.lacking()), (None, before));
-}
-
-#[test]
 fn a_process_whose_index_or_tree_is_deleted_ends_and_makes_nothing_anew() {
     for gone in [".tamis", "."] {
         let tree = Large::new().indexed();

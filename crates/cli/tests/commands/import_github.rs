@@ -131,18 +131,6 @@ fn a_limit_is_exit_status_1_and_says_when_to_go_on() {
 }
 
 #[test]
-fn an_import_that_is_killed_goes_on_where_it_was() {
-    let (tree, gh) = (Tree::new(), FakeGh::start(world()));
-    let mut child = spawn(&tree, &gh);
-    child.kill().expect("killed");
-    child.wait().expect("ends");
-    let (code, out, error) = run(import(&tree, &gh, &[]));
-    assert!(code == 0 && out.starts_with("issues: 1 added"), "{out}{error}");
-    assert_eq!(tree.json(&["import", "--list", "--json"])[0]["documents"], 3);
-    assert_eq!(run(tree.tamis(&["doctor", "--check-only"])).0, 0);
-}
-
-#[test]
 fn ctrl_c_ends_gh_and_keeps_what_was_read() {
     let (tree, gh) = (Tree::new(), FakeGh::start(world()));
     let child = spawn(&tree, &gh);

@@ -81,21 +81,6 @@ fn killed_import_leaves_all_or_nothing() {
 }
 
 #[test]
-fn searches_answer_during_an_import() {
-    let tree = Tree::indexed();
-    write_tracker(&tree, 1);
-    let mut import = tree.spawn(&["import", "issues", "large.json"]);
-    let mut searches = 0;
-    while import.try_wait().expect("its state").is_none() {
-        let answer = tree.json(&["search", "--no-gate", "how hot should the oven be", "--json"]);
-        assert_eq!(answer["results"][0]["path"], "docs/bread.md");
-        searches += 1;
-    }
-    assert!(import.wait().expect("ends").success() && searches > 0, "{searches} searches");
-    assert_eq!(imported(&tree).0, ISSUES);
-}
-
-#[test]
 fn interrupted_first_search_is_no_damage() {
     // On a fast machine a small tree is read before the kill lands.
     let tree = [1_500, 4_500, 13_500].into_iter().find_map(tree_of_interrupted_first_search);

@@ -44,11 +44,6 @@ impl Client {
         writeln!(self.input.as_mut().expect("open"), "{message}").expect("it reads");
     }
 
-    /// Sends a line as it is.
-    pub fn send_line(&mut self, line: &str) {
-        writeln!(self.input.as_mut().expect("open"), "{line}").expect("it reads");
-    }
-
     /// Returns the next line.
     pub fn line(&mut self) -> Value {
         let mut line = String::new();

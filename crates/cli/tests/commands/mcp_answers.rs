@@ -421,28 +421,6 @@ fn limits_of_a_schema_are_the_limits_that_hold() {
 }
 
 #[test]
-fn lines_that_are_no_messages_are_answered_and_the_session_goes_on() {
-    let tree = Tree::indexed();
-    let mut client = server(&tree);
-    for (line, code, id) in [
-        ("{", -32700, Value::Null),
-        ("nonsense", -32700, Value::Null),
-        ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":", -32700, Value::Null),
-        ("5", -32600, Value::Null),
-        ("[]", -32600, Value::Null),
-        ("{\"jsonrpc\":\"1.0\",\"id\":7,\"method\":\"ping\"}", -32600, json!(7)),
-        ("[{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}]", -32600, Value::Null),
-    ] {
-        client.send_line(line);
-        let answer = client.line();
-        assert_eq!((answer["error"]["code"].as_i64(), &answer["id"]), (Some(code), &id), "{line}: {answer}");
-        assert_eq!(answer["jsonrpc"], "2.0");
-    }
-    client.send_line("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/none\"}\n\n");
-    assert!(client.request("ping", json!({}))["result"].is_object(), "it goes on");
-}
-
-#[test]
 fn parameters_that_are_not_the_methods_are_invalid() {
     let tree = Tree::indexed();
     let mut client = server(&tree);

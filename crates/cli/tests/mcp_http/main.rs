@@ -7,7 +7,7 @@ mod protocol;
 mod support;
 
 use serde_json::json;
-use support::{Server, headers, message, request, tamis, token, two_namespaces};
+use support::{Server, Session, headers, message, request, tamis, token, two_namespaces};
 
 #[test]
 fn a_good_request_is_answered_and_told_to_nobody_else() {
@@ -143,41 +143,17 @@ fn a_session_belongs_to_the_token_that_opened_it() {
     let root = directory.path();
     let (one, other) = (token(root, &["one"]), token(root, &["other"]));
     let mut server = Server::start(root, &["--no-refresh"]);
-    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
-    let post = |token: &str, session: Option<&str>, body: &str| {
-        let authorization = format!("Bearer {token}");
-        let mut headers = vec![
-            ("Host", "localhost"),
-            ("Accept", "application/json, text/event-stream"),
-            ("Content-Type", "application/json"),
-            ("MCP-Protocol-Version", "2025-06-18"),
-            ("Authorization", &authorization),
-        ];
-        headers.extend(session.map(|session| ("Mcp-Session-Id", session)));
-        server.request("POST /mcp HTTP/1.1", &headers, body)
-    };
-    let opened = post(&one, None, &initialize.to_string());
-    let session = opened.header("mcp-session-id").expect("a session").to_owned();
-    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string();
-    assert_eq!(post(&one, Some(&session), &initialized).status, 202);
+    let session = Session::open(&server, Some(&one), "2025-06-18");
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
-    let listed = post(&one, Some(&session), &list);
+    let listed = session.send("POST", &list);
     assert!(listed.status == 200 && listed.body.contains("\"search\""), "{listed:?}");
+    let stranger = Session { token: Some(other), ..session.clone() };
     for method in ["POST", "GET", "DELETE"] {
-        let authorization = format!("Bearer {other}");
-        let headers = [
-            ("Host", "localhost"),
-            ("Accept", "application/json, text/event-stream"),
-            ("Content-Type", "application/json"),
-            ("Authorization", authorization.as_str()),
-            ("Mcp-Session-Id", &session),
-        ];
-        let body = if method == "POST" { list.as_str() } else { "" };
-        let reply = server.request(&format!("{method} /mcp HTTP/1.1"), &headers, body);
+        let reply = stranger.send(method, if method == "POST" { &list } else { "" });
         assert_eq!(reply.status, 404, "{method}: {reply:?}");
     }
-    assert_eq!(post(&other, Some("00000000-0000-0000-0000-000000000000"), &list).status, 404);
-    assert_eq!(post(&one, Some(&session), &list).status, 200, "it was not ended by another");
+    let unknown = Session { id: "00000000-0000-0000-0000-000000000000".to_owned(), ..stranger };
+    assert_eq!(unknown.send("POST", &list).status, 404);
+    assert_eq!(session.send("POST", &list).status, 200, "it was not ended by another");
     server.answers(Some(&one));
 }

@@ -1,44 +1,13 @@
 //! The protocol's and JSON-RPC's rules on bytes that are not a message, on batches, and on the end of a session.
 
-use crate::support::{Reply, Server, token, two_namespaces};
+use crate::support::{Server, Session, initialize, token, two_namespaces};
 use serde_json::{Value, json};
-
-/// A session of a version of the protocol.
-struct Session<'s> {
-    server: &'s Server,
-    id: String,
-}
-
-impl<'s> Session<'s> {
-    fn open(server: &'s Server, version: &str) -> Session<'s> {
-        let mut session = Session { server, id: String::new() };
-        let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
-        let opened = session.send("POST", &initialize.to_string());
-        session.id = opened.header("mcp-session-id").expect("a session").to_owned();
-        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        assert_eq!(session.send("POST", &initialized.to_string()).status, 202);
-        session
-    }
-
-    fn send(&self, method: &str, body: &str) -> Reply {
-        let mut headers = vec![
-            ("Host", "localhost"),
-            ("Accept", "application/json, text/event-stream"),
-            ("Content-Type", "application/json"),
-        ];
-        if !self.id.is_empty() {
-            headers.push(("Mcp-Session-Id", &self.id));
-        }
-        self.server.request(&format!("{method} /mcp HTTP/1.1"), &headers, body)
-    }
-}
 
 #[test]
 fn a_session_that_is_ended_says_so_and_is_gone() {
     let directory = two_namespaces();
     let server = Server::start(directory.path(), &["--no-refresh"]);
-    let session = Session::open(&server, "2025-06-18");
+    let session = Session::open(&server, None, "2025-06-18");
     let ended = session.send("DELETE", "");
     assert_eq!((ended.status, ended.body.as_str()), (204, ""), "{ended:?}");
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
@@ -50,8 +19,7 @@ fn a_session_that_is_ended_says_so_and_is_gone() {
 fn a_client_that_accepts_anything_is_answered_and_a_browser_is_told_where_it_is() {
     let directory = two_namespaces();
     let server = Server::start(directory.path(), &["--no-refresh"]);
-    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    let initialize = initialize("2025-06-18");
     let host = ("Host", "localhost");
     for path in ["/mcp", "/mcp/"] {
         for accept in [Some("*/*"), Some("application/*, text/*;q=0.5"), None] {
@@ -72,8 +40,8 @@ fn a_client_that_accepts_anything_is_answered_and_a_browser_is_told_where_it_is(
 fn bytes_that_are_no_message_are_answered_as_json_rpc_says() {
     let directory = two_namespaces();
     let server = Server::start(directory.path(), &["--no-refresh"]);
-    let session = Session::open(&server, "2025-06-18");
-    let plain = Session { server: &server, id: String::new() };
+    let session = Session::open(&server, None, "2025-06-18");
+    let plain = Session::none(&server, None);
     for session in [&session, &plain] {
         for (body, code, id) in [
             ("{", -32700, Value::Null),
@@ -105,9 +73,9 @@ fn batches_are_refused_in_every_version() {
     let server = Server::start(directory.path(), &["--no-refresh"]);
     let batch = json!([{ "jsonrpc": "2.0", "id": 11, "method": "ping" }]).to_string();
     for session in [
-        Session::open(&server, "2025-03-26"),
-        Session::open(&server, "2025-06-18"),
-        Session { server: &server, id: String::new() },
+        Session::open(&server, None, "2025-03-26"),
+        Session::open(&server, None, "2025-06-18"),
+        Session::none(&server, None),
     ] {
         let reply = session.send("POST", &batch);
         assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!(-32600)), "{reply:?}");
@@ -129,7 +97,7 @@ fn a_session_or_token_says_who_opens_what() {
         let stats: Value = serde_json::from_slice(&stats.stdout).expect("JSON");
         stats["opened"]["passages"].as_u64().expect("a count")
     };
-    let (one, other) = (Session::open(&server, "2025-06-18"), Session::open(&server, "2025-06-18"));
+    let (one, other) = (Session::open(&server, None, "2025-06-18"), Session::open(&server, None, "2025-06-18"));
     let query = json!({ "query": "how hot should the oven be", "namespace": "open" });
     assert!(one.send("POST", &call(2, "search", query.clone())).body.contains("220 degrees"));
     let get = call(3, "get", json!({ "id": "open:note.md" }));

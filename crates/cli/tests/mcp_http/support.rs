@@ -191,6 +191,58 @@ impl Drop for Server {
     }
 }
 
+/// The first message of a client with sessions, in a version of the protocol.
+pub fn initialize(version: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } })
+}
+
+/// The message that no answer follows.
+pub fn initialized() -> String {
+    json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()
+}
+
+/// A session, as one caller sends it to one server.
+#[derive(Clone)]
+pub struct Session<'s> {
+    pub server: &'s Server,
+    pub token: Option<String>,
+    /// Empty without a session.
+    pub id: String,
+}
+
+impl<'s> Session<'s> {
+    pub fn open(server: &'s Server, token: Option<&str>, version: &str) -> Session<'s> {
+        let mut session = Session::none(server, token);
+        let opened = session.send("POST", &initialize(version).to_string());
+        session.id = opened.header("mcp-session-id").expect("a session").to_owned();
+        assert_eq!(session.send("POST", &initialized()).status, 202);
+        session
+    }
+
+    /// Messages without a session.
+    pub fn none(server: &'s Server, token: Option<&str>) -> Session<'s> {
+        Session { server, token: token.map(str::to_owned), id: String::new() }
+    }
+
+    /// The bytes of a request.
+    pub fn request(&self, method: &str, body: &str) -> Vec<u8> {
+        let authorization = self.token.as_ref().map(|token| format!("Bearer {token}"));
+        let mut headers = vec![
+            ("Host", "localhost"),
+            ("Accept", "application/json, text/event-stream"),
+            ("Content-Type", "application/json"),
+        ];
+        headers.extend(authorization.as_deref().map(|value| ("Authorization", value)));
+        headers.extend((!self.id.is_empty()).then_some(("Mcp-Session-Id", self.id.as_str())));
+        request(&format!("{method} /mcp HTTP/1.1"), &headers, body)
+    }
+
+    pub fn send(&self, method: &str, body: &str) -> Reply {
+        self.server.send(&self.request(method, body))
+    }
+}
+
 pub fn message(method: &str, mut params: Value) -> String {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -415,16 +415,6 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_threshold_before_the_first_failure_is_taken() {
-        // Down to 0.6 all that is kept is relevant, below that a third is not.
-        let judged = vec![query(&[0.9, 0.6, 0.3], &[true, true, false], 0); 40];
-        let guarantee = Guarantee::Precision { target: 0.9, confidence: 0.9 };
-        let given = guarantee.calibrate(&judged).unwrap();
-        assert_eq!((given.threshold, given.observed, given.kept), (0.31, 1.0, 2.0));
-        assert_eq!((given.queries, given.bound), (40, 0.9));
-    }
-
-    #[test]
     fn a_refusal_says_how_many_are_needed_or_what_is_reached() {
         let guarantee = Guarantee::Precision { target: 0.9, confidence: 0.9 };
         let right = query(&[0.9], &[true], 0);

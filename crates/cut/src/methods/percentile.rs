@@ -41,15 +41,3 @@ fn count_passing(pool: &Pool, threshold: f64) -> usize {
         Orientation::Distance => pool.values().partition_point(|&distance| distance <= threshold),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_that_is_no_number_does_not_panic() {
-        assert_eq!(value_at_share(&[0.1, 0.2], f64::NAN), Some(0.1));
-        assert_eq!(value_at_share(&[0.1, 0.2], f64::INFINITY), Some(0.2));
-        assert_eq!(value_at_share(&[], 0.5), None);
-    }
-}

@@ -285,16 +285,6 @@ mod tests {
     }
 
     #[test]
-    fn trap_a_perfect_keyword_only_hit_is_kept() {
-        // 0.3 * r / (1 + r) never exceeds 0.30: a fixed floor of 0.35 would drop it.
-        let r = 50.0;
-        let hit = 0.3 * r / (1.0 + r);
-        let cut = cut(&[hit, 0.2, 0.1]);
-        assert_eq!(cut.keep, 2);
-        assert_eq!(cut.diagnostics["tier"].as_text(), Some("low"));
-    }
-
-    #[test]
     fn trap_both_sides_of_the_seam_are_told() {
         let below = cut(&[0.69, 0.42, 0.41, 0.36, 0.34]);
         assert_eq!((below.keep, below.threshold), (2, Some(0.6 * 0.69)));

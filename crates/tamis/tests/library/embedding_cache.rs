@@ -1,7 +1,6 @@
 //! Indexes of one user never embed a text twice, and problems with the shared cache do not affect them.
 
 use crate::support::{Tree, refresh};
-use std::fs;
 use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins, UserDirectories};
 use tamis::{Index, Location, RunOptions, RunReport};
@@ -85,21 +84,4 @@ fn a_cache_that_cannot_be_used_fails_no_run() {
     drop(other);
     let report = refresh(&open(&second, cache.path(), &[]));
     assert_eq!((minilm(&report.embedded), minilm(&report.cached)), (3, 0));
-}
-
-#[test]
-fn a_damaged_cache_is_begun_anew() {
-    let cache = tempfile::tempdir().expect("a temporary directory");
-    let (first, second) = (Tree::new(&FILES), Tree::new(&FILES));
-    refresh(&open(&first, cache.path(), &[]));
-    let mut bytes = fs::read(database(cache.path())).expect("there");
-    bytes[8192..].fill(0xa5);
-    fs::write(database(cache.path()), bytes).expect("written");
-    let index = open(&second, cache.path(), &[]);
-    let damage = index.check_embedding_cache(false).expect("looked");
-    assert!(damage.is_some());
-    let report = refresh(&index);
-    assert_eq!((minilm(&report.embedded), minilm(&report.cached)), (3, 0));
-    assert!(report.uncached.is_some(), "{report:?}");
-    assert_eq!(index.check_embedding_cache(true).expect("looked"), None, "begun anew by the run");
 }

@@ -70,21 +70,6 @@ fn queries_are_kept_where_a_setting_says_so() {
     assert_says(off.feedback().import(tree.root(), "test", &()).expect_err("off"), &["telemetry.record = off"]);
 }
 
-#[test]
-fn searches_side_by_side_are_all_recorded_under_their_own_names() {
-    let (_tree, index) = indexed_notes(&[]);
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| (0..5).for_each(|_| drop(ask(&index, "oven"))));
-        }
-    });
-    let mut ids: Vec<String> =
-        index.feedback().searches(99).expect("read").into_iter().map(|search| search.id).collect();
-    ids.sort();
-    ids.dedup();
-    assert_eq!(ids.len(), 20);
-}
-
 /// A directory in BEIR's layout: one query for each note.
 fn judged_notes(documents: impl Fn(&str) -> String) -> tempfile::TempDir {
     let (mut queries, mut qrels) = (String::new(), String::new());

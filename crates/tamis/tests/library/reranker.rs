@@ -2,9 +2,7 @@
 
 use crate::support::endpoint::{Endpoint, scores};
 use crate::support::{Tree, paths, search};
-use std::net::TcpListener;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use tamis::config::{Config, Origins};
 use tamis::search::{RerankedPassage, Reranker};
 use tamis::{Answer, Index, Location, SearchRequest};
@@ -87,15 +85,6 @@ fn a_reranker_decides_under_its_calibration_and_no_pair_is_sent_twice() {
     assert_eq!(endpoint.calls(), 1);
 
     let (tree, endpoint) = (self::tree(), for_shops());
-    let index = self::index(&tree, &endpoint.url, &[("rerank.slope", "0.5"), ("rerank.offset", "-1")]);
-    let answer = ask(&index);
-    let pool = answer.pool.expect("explained");
-    let oven = pool.iter().find(|entry| entry.path == "oven.md").and_then(|entry| entry.judged).expect("read");
-    let odds = 0.5 * (0.001f64 / 0.999).ln() - 1.0;
-    assert!((oven - 1.0 / (1.0 + (-odds).exp())).abs() < 1e-6, "{oven}");
-    assert!(answer.cut.diagnostics["judge"].as_str().is_some_and(|name| name.ends_with("#0.5,-1")));
-
-    let (tree, endpoint) = (self::tree(), for_shops());
     let index = self::index(&tree, &endpoint.url, &[]);
     let cut = Some(index.config().cut("max_gap").expect("a cut"));
     let other = search(&index, SearchRequest { cut, ..SearchRequest::new(QUERY) });
@@ -111,31 +100,12 @@ fn a_reranker_decides_under_its_calibration_and_no_pair_is_sent_twice() {
 
 #[test]
 fn a_reranker_that_fails_leaves_the_decision_to_the_scores() {
-    let cases: [(u16, &str, &str); 4] = [
-        (500, "busy", "status 500: busy"),
-        (401, "who are you", "check the API key"),
-        (200, "<html>", "not a reranker's answer"),
-        (200, "{\"results\": [", "the answer ends after"),
-    ];
-    for (status, body, named) in cases {
-        let (tree, endpoint) = (tree(), Endpoint::start(move |_, _| Some((status, body.to_owned()))));
-        let index = index(&tree, &endpoint.url, &[]);
-        let warning = unread(&index);
-        assert!(warning.contains("rerank:m@127.0.0.1") && warning.contains(named), "{warning}");
-        assert_eq!(unread(&index), warning, "a while passes before it is asked again");
-        assert_eq!(endpoint.calls(), 1);
-    }
-
-    let gone = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
-    let warning = unread(&index(&tree(), &format!("http://me:pass@{gone}/v1"), &[]));
-    assert!(warning.contains("connection refused") && !warning.contains("pass"), "{warning}");
-
-    let (tree, endpoint) = (tree(), Endpoint::start(|_, _| None));
-    let index = index(&tree, &endpoint.url, &[("rerank.timeout_ms", "100")]);
-    let began = Instant::now();
+    let (tree, endpoint) = (tree(), Endpoint::start(|_, _| Some((500, "busy".to_owned()))));
+    let index = index(&tree, &endpoint.url, &[]);
     let warning = unread(&index);
-    assert!(warning.contains("no answer in time"), "{warning}");
-    assert!(began.elapsed() < Duration::from_millis(1500), "{:?}", began.elapsed());
+    assert!(warning.contains("rerank:m@127.0.0.1") && warning.contains("status 500: busy"), "{warning}");
+    assert_eq!(unread(&index), warning, "a while passes before it is asked again");
+    assert_eq!(endpoint.calls(), 1);
 
     let tree = self::tree();
     let config = configured(&tree, "[models.reader]\nprovider = \"cross-encoder\"\npath = \"nowhere\"\n", &[]);

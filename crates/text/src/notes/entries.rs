@@ -239,20 +239,6 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_ends_the_entry_or_follows_it() {
-        assert_eq!(
-            summary("- a <!-- forgotten 2026-11-22 -->\n- b\n"),
-            [one(1, 1, "- a", true), one(2, 2, "- b", false)]
-        );
-        assert_eq!(
-            summary("- a\n  b\n  <!-- forgotten 2026-11-22 -->\n- c\n"),
-            [one(1, 3, "- a\n  b", true), one(4, 4, "- c", false)]
-        );
-        assert_eq!(summary("A text.\n<!-- forgotten: 2026-11-22 -->\n"), [one(1, 2, "A text.", true)]);
-        assert_eq!(summary("```\ncode\n```\n<!-- forgotten 2026-11-22 -->\n"), [one(1, 4, "```\ncode\n```", true)]);
-    }
-
-    #[test]
     fn what_only_looks_like_a_mark_is_none() {
         for text in [
             "- a <!-- forgotten 2026-11-22 --> and more\n",
@@ -263,20 +249,6 @@ mod tests {
             "- a\n\n<!-- forgotten 2026-11-22 -->\n",
         ] {
             assert!(!entries(text)[0].forgotten, "{text}");
-        }
-    }
-
-    #[test]
-    fn taking_the_mark_away_gives_the_text_from_before() {
-        for before in ["- a\n- b\n", "- a\r\n- b\r\n", "One.\n\nTwo.\n", "- größer\n  als\n- b"] {
-            let first = entries(before).swap_remove(0);
-            let mark = format!(" {}", forgotten_mark(jiff::civil::date(2026, 11, 22)));
-            let mut text = before.to_owned();
-            text.insert_str(first.range.end, &mark);
-            let marked = entries(&text).swap_remove(0);
-            assert!(marked.forgotten);
-            text.replace_range(marked.mark.expect("it has a mark"), "");
-            assert_eq!(text, before);
         }
     }
 

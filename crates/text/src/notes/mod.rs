@@ -339,36 +339,3 @@ fn run(
         start = from;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rows(text: &str, max: usize, overlap: usize) -> Vec<(usize, usize)> {
-        let lines = Lines::new(text);
-        let last = lines.count().saturating_sub(1);
-        windows(&lines, (0, last), max, overlap, |_| 0).iter().map(|piece| (piece.first, piece.last)).collect()
-    }
-
-    #[test]
-    fn neighbours_share_whole_lines() {
-        let text = "one two\n".repeat(10);
-        assert_eq!(rows(&text, 8, 2), [(0, 3), (3, 6), (6, 9)]);
-        assert_eq!(rows(&text, 20, 4), [(0, 9)]);
-        assert_eq!(rows(&text, 8, 0), [(0, 2), (3, 5), (6, 9)]);
-    }
-
-    #[test]
-    fn a_long_line_is_divided_by_itself() {
-        let text = format!("a\nb\n{}\nc\n", "word ".repeat(20));
-        let rows = rows(&text, 8, 2);
-        assert_eq!((rows.first(), rows.last()), (Some(&(0, 1)), Some(&(3, 3))));
-        assert_eq!(rows.iter().filter(|row| **row == (2, 2)).count(), 3);
-    }
-
-    #[test]
-    fn nothing_is_shared_where_the_last_line_is_too_long_for_it() {
-        let text = "one two three four five six\n".repeat(3);
-        assert_eq!(rows(&text, 8, 2), [(0, 0), (1, 1), (2, 2)]);
-    }
-}

@@ -108,13 +108,6 @@ fn codes_that_a_map_lacks_have_the_characters_of_the_encoding() {
 }
 
 #[test]
-fn glyphs_are_known_by_their_names() {
-    let font = "<< /Type /Font /Subtype /Type1 /BaseFont /X /Encoding << /Differences [1 /uni041F /u1F600 /f_i /a.sc /.notdef] >> >>";
-    let file = shown("BT /F 12 Tf (\\001\\002 \\003sh \\004nd \\005more) Tj ET", font, &[]);
-    assert_eq!(text(&file).as_deref(), Ok("П😀 fish and more"));
-}
-
-#[test]
 fn a_font_without_a_map_has_the_characters_of_its_program_or_of_most_fonts() {
     let font = "<< /Type /Font /Subtype /Type1 /BaseFont /CMMI10 /FontDescriptor 6 0 R >>";
     let program = "%!PS\n/Encoding 256 array 0 1 255 {1 index exch /.notdef put} for\ndup 11 /alpha put\ndup 12 /beta put\n\

@@ -432,13 +432,6 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_statistics() {
-        let page = printed(|out| print(out, &stats(), &TimeZone::UTC));
-        assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
-        insta::assert_snapshot!(page);
-    }
-
-    #[test]
     fn a_single_query_has_no_course_of_days() {
         let one = Stats {
             queries: 1,

@@ -56,16 +56,3 @@ section! {
         pub max_results: usize = "triage.duplicates.max_results", integer(1..=100, 10);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::config::{Config, KeepBy};
-
-    #[test]
-    fn triage_is_off_by_default() {
-        let triage = Config::built_in().triage.troubleshooting;
-        assert!(!triage.enabled);
-        assert_eq!((triage.keep_by, triage.similarity_threshold), (KeepBy::Cut, None));
-        assert_eq!((triage.max_results, triage.total_budget_chars), (3, 12_000));
-    }
-}

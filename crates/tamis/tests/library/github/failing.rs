@@ -1,7 +1,7 @@
 //! Limits, refusals and failures: what was read is kept, and the next import brings the rest.
 
 use super::gh::{Fault, World, pull, review};
-use super::{Bench, StopAfter, held, try_import, world};
+use super::{Bench, held, try_import, world};
 use crate::support::{ask, assert_says};
 use std::path::PathBuf;
 use tamis::import::{GithubImport, Stopped};
@@ -29,15 +29,6 @@ fn a_limit_ends_the_import_and_the_next_one_goes_on() {
     assert_eq!((report.stopped, report.added), (None, 3), "{report:?}");
     let targets = bench.gh.targets();
     assert!(targets[0].contains("since=2025-01-01T03:39:59Z"), "from the last page on: {targets:?}");
-}
-
-#[test]
-fn stopping_keeps_what_was_read() {
-    let bench = Bench::new(world());
-    let index = bench.open();
-    let report = try_import(&index, &bench.request(), &StopAfter::steps(1)).expect("stopped");
-    assert_eq!((report.stopped, report.added), (Some(Stopped::Interrupted), 2), "{report:?}");
-    assert_eq!(bench.import(&index).added, 3);
 }
 
 #[test]

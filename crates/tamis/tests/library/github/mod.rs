@@ -9,31 +9,8 @@ mod reading;
 use crate::support::Tree;
 use gh::{FakeGh, World, comment, issue, pull, remark, review};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use tamis::import::{GithubImport, GithubReport};
 use tamis::{Error, Index, Observer};
-
-/// Stops a run after a number of steps of reading.
-struct StopAfter {
-    steps: usize,
-    seen: AtomicUsize,
-}
-
-impl StopAfter {
-    fn steps(steps: usize) -> Self {
-        StopAfter { steps, seen: AtomicUsize::new(0) }
-    }
-}
-
-impl Observer for StopAfter {
-    fn advance(&self, steps: u64) {
-        self.seen.fetch_add(usize::try_from(steps).expect("few"), Ordering::SeqCst);
-    }
-
-    fn cancelled(&self) -> bool {
-        self.seen.load(Ordering::SeqCst) >= self.steps
-    }
-}
 
 /// A repository with a little of everything; two entries on a page.
 fn world() -> World {

@@ -256,15 +256,6 @@ mod tests {
     }
 
     #[test]
-    fn predefined_maps_are_known_by_name() {
-        let other = Predefined::from_name(b"UniJISX0213-UTF16-H").expect("by its name");
-        assert_eq!((other.first(b"\x6d\x77").0, other.own(b"\x6d\x77").as_deref()), (2, Some("海")));
-        let own = Predefined::from_name(b"90ms-RKSJ-H").and_then(|map| map.of_glyphs()).expect("a collection");
-        assert_eq!(own.characters(34).as_deref(), Some("A"));
-        assert!(Predefined::from_name(b"Other").is_none() && Predefined::collection(b"Adobe", b"Identity").is_none());
-    }
-
-    #[test]
     fn standard_encodings_are_known_by_name() {
         let at = |name: &str, code: usize| standard_table(name.as_bytes()).expect("known")[code].clone();
         assert_eq!(at("WinAnsiEncoding", 0x80).as_deref(), Some("€"));
