@@ -116,7 +116,13 @@ impl Index {
             match (found.pop(), found.pop()) {
                 (None, _) => {}
                 (Some(passage), None) => return Ok(Named::Passage(Box::new(passage))),
-                _ => return Err(Error::argument("id", format!("{wanted:?}"), "longer: the identifiers of several passages begin with it")),
+                _ => {
+                    return Err(Error::argument(
+                        "id",
+                        format!("{wanted:?}"),
+                        "longer: the identifiers of several passages begin with it",
+                    ));
+                }
             }
         }
         let namespaces = self.readable_names(allowed)?;
