@@ -48,6 +48,10 @@
 //! # }
 //! ```
 
+// Unit tests take databases from the same file as the tests outside of the crate.
+#[cfg(test)]
+extern crate self as tamis_store;
+
 mod cache;
 mod connection;
 mod content;

@@ -6,11 +6,8 @@ mod copy;
 mod database;
 #[cfg(target_os = "linux")]
 mod faults;
-mod nodes;
 #[cfg(target_os = "linux")]
 mod private;
-#[cfg(target_os = "linux")]
-mod proxy;
 #[allow(dead_code)]
 #[path = "../mcp_http/support.rs"]
 mod support;

@@ -213,16 +213,6 @@ mod tests {
     const SMALL: &str = "[UNK]\nun\n##aff\n##able\naff\n##\n#\n";
 
     #[test]
-    fn every_token_is_found_under_its_line_number() {
-        let vocabulary = Vocabulary::new(SMALL).unwrap();
-        for (id, token) in SMALL.lines().enumerate() {
-            assert_eq!(vocabulary.id(token), Some(id as u32));
-            assert_eq!(vocabulary.token(id as u32), Some(token));
-        }
-        assert_eq!((vocabulary.size(), vocabulary.token(7), vocabulary.id("able")), (7, None, None));
-    }
-
-    #[test]
     fn a_word_is_whole_or_unknown() {
         let vocabulary = Vocabulary::new(SMALL).unwrap();
         let split = |word: &str| {

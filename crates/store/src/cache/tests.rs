@@ -38,24 +38,6 @@ fn hits(cache: &EmbeddingCache, numbers: std::ops::Range<u32>, dimension: usize,
 }
 
 #[test]
-fn a_second_process_finds_what_a_first_one_kept() {
-    let directory = tempdir().expect("a temporary directory");
-    let kept = rows(0..50, 8);
-    open(&directory, 1 << 20).put(&model(8), &kept, 1).expect("kept");
-    let cache = open(&directory, 1 << 20);
-    let found = cache.get(&model(8), &hashes(0..60), 1).expect("read");
-    for (vector, (_, expected)) in found.iter().zip(&kept) {
-        assert_eq!(vector.as_ref(), Some(expected), "bit for bit");
-    }
-    assert!(found[50..].iter().all(Option::is_none));
-    assert_eq!(hits(&cache, 0..50, 8, 2), 50);
-    let other = ModelKey { id: "other".into(), dimension: 8 };
-    assert!(cache.get(&other, &hashes(0..50), 1).expect("read").iter().all(Option::is_none), "another model's");
-    assert_eq!(hits(&cache, 0..50, 4, 2), 0, "other vectors of a model of the same name");
-    assert_eq!(cache.summary().expect("read").vectors, 50);
-}
-
-#[test]
 fn neither_text_nor_path_is_in_the_file() {
     let (_directory, cache) = empty(1 << 20);
     let secret = "the text that nobody else shall read";

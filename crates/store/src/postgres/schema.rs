@@ -145,4 +145,18 @@ mod tests {
         store.execute(&format!("UPDATE meta SET value = '{VERSION}' WHERE key = 'schema_version'"));
         assert_eq!(open().unwrap().status().unwrap().schema_version, VERSION);
     }
+
+    #[test]
+    fn an_old_server_is_named_with_the_version_that_is_needed() {
+        let Some(store) = tests::store() else { return };
+        let checked = store.connections.wait(async {
+            let connection = store.connections.session_of_its_own().await?;
+            let old = "CREATE SCHEMA old; CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql \
+                 AS 'SELECT ''150012'''; SET search_path = old, pg_catalog";
+            connection.batch_execute(old).await?;
+            check_server(&connection, "postgres://db").await
+        });
+        let refused = checked.unwrap_err().to_string();
+        assert!(refused.contains("PostgreSQL 15.12: at least version 16 is needed; upgrade it"), "{refused}");
+    }
 }

@@ -312,15 +312,6 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_when_the_log_is_closed() {
-        let (directory, log) = log();
-        log.record(&search("aaaa", &["p"])).unwrap();
-        drop(log);
-        let log = EmbeddedUsageLog::open(directory.path(), Access::ReadWrite).unwrap();
-        assert_eq!(log.search("aaaa").unwrap(), Some(search("aaaa", &["p"])));
-    }
-
-    #[test]
     fn a_log_that_is_not_there_is_empty_to_a_reader_and_refuses_to_be_written() {
         let directory = tempfile::tempdir().unwrap();
         let log = EmbeddedUsageLog::open(directory.path(), Access::ReadOnly).unwrap();

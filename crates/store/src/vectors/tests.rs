@@ -346,17 +346,6 @@ fn an_empty_index_finds_nothing() {
 }
 
 #[test]
-fn equal_vectors_come_in_the_order_of_passages() {
-    let mut index = VectorIndex::new(DIMENSION).unwrap();
-    for passage in [9, 3, 7, 1] {
-        index.add(passage, 1_u32, &vector(1)).unwrap();
-    }
-    let hits = nearest(&index, &vector(1), None, 3).hits;
-    assert_eq!(hits.iter().map(|hit| hit.passage).collect::<Vec<u64>>(), [1, 3, 7]);
-    assert!((hits[0].similarity - 1.0).abs() < 0.01);
-}
-
-#[test]
 fn the_length_of_a_vector_does_not_matter_and_zero_is_similar_to_nothing() {
     let mut index = VectorIndex::new(DIMENSION).unwrap();
     let long: Vec<f32> = vector(1).iter().map(|value| value * 1e6).collect();

@@ -1,6 +1,5 @@
 //! Statements that want more time or memory than allowed, and many at once, good ones among bad ones.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tamis_store::prelude::*;
@@ -261,43 +260,6 @@ fn memory_is_bounded_also_where_sqlite_was_in_use_before() {
     let error = ask_within(&pair.shared, &sql, 2000).unwrap_err().to_string();
     assert!(error.contains("more than 32 MB of memory"), "{error}");
     assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[SqlValue::Integer(25)]]);
-}
-
-#[test]
-fn good_statements_are_answered_among_bad_ones() {
-    let pair = pair();
-    let before = contents(pair.shared.directory());
-    let bad = [
-        "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) FROM t",
-        "WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x FROM t ORDER BY -x",
-        "SELECT json_group_array(a.text) FROM claims a, claims b, claims c, claims d, claims e",
-        "DROP TABLE claims",
-        "SELECT count(*) FROM documents",
-        "SELECT load_extension('x')",
-        "nonsense",
-    ];
-    let answered = AtomicUsize::new(0);
-    let refused = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for thread in 0..8 {
-            let (pair, answered, refused) = (&pair, &answered, &refused);
-            scope.spawn(move || {
-                for round in 0..6 {
-                    if (thread + round) % 2 == 0 {
-                        let sql = "SELECT count(*) FROM claims c JOIN edges e ON e.target_id = c.id";
-                        assert_eq!(rows(&pair.shared, sql), [[SqlValue::Integer(25)]]);
-                        answered.fetch_add(1, Ordering::Relaxed);
-                    } else {
-                        let sql = bad[(thread * 6 + round) % bad.len()];
-                        ask_within(&pair.shared, sql, 100).expect_err(sql);
-                        refused.fetch_add(1, Ordering::Relaxed);
-                    }
-                }
-            });
-        }
-    });
-    assert_eq!((answered.into_inner(), refused.into_inner()), (24, 24));
-    assert!(before == contents(pair.shared.directory()), "the database changed");
 }
 
 /// A writer does not block statements, nor they the writer.

@@ -259,20 +259,6 @@ fn indexes_of_a_later_state_than_a_restored_database_are_rebuilt() {
 }
 
 #[test]
-fn a_process_killed_before_publishing_loses_nothing() {
-    let directory = temporary();
-    let store = filled(directory.path());
-    put(&store, vec![prose("late.md", &["semolina"])]);
-    embed(&store);
-    drop(store);
-    let store = open(directory.path());
-    assert_eq!(found(&store, "semolina"), [""; 0]);
-    publish(&store);
-    assert_eq!(found(&store, "semolina"), ["semolina"]);
-    assert_sound(&store);
-}
-
-#[test]
 fn a_build_that_never_ended_starts_again() {
     let directory = temporary();
     let store = open(directory.path());

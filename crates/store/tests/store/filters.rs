@@ -78,44 +78,12 @@ fn each_part_of_a_filter_restricts() {
         (2, Filter { languages: owned(&["sql"]), ..everything() }),
         (10, Filter { kinds: owned(&["function"]), ..everything() }),
         (5, Filter { roles: owned(&["test"]), ..Filter::namespace("here") }),
+        (10, Filter { symbols: owned(&["one"]), ..everything() }),
         (2, Filter { ids: vec![ids[3], ids[3], ids[5], PassageId(12_345)], ..everything() }),
         (1, Filter { ids: ids[..4].to_vec(), kinds: owned(&["function"]), ..Filter::namespace("here") }),
     ] {
         assert_eq!(passing(&store, &filter).len(), expected, "{filter:?}");
     }
-}
-
-#[test]
-fn symbols_restrict_by_name() {
-    on_every_store(|store| {
-        let code = document(
-            "src/store.rs",
-            vec![
-                function("Store::open", "needle one"),
-                function("Store::open_all", "needle two"),
-                function("MIN, MAX", "needle three"),
-                passage("needle four"),
-            ],
-        );
-        put(store, vec![code.clone(), NewDocument { namespace: "there".into(), ..code }]);
-        embed(store);
-        publish(store);
-        let named = |symbols: &[&str]| {
-            let filter = Filter { symbols: owned(symbols), ..Filter::namespace("here") };
-            let ids: Vec<PassageId> = passing(store, &filter).into_iter().collect();
-            texts(store, &ids)
-        };
-        for (symbols, expected) in [
-            (&["open"][..], &["needle one"][..]),
-            (&["Store::open"], &["needle one"]),
-            (&["open*"], &["needle one", "needle two"]),
-            (&["MAX", "open_all"], &["needle two", "needle three"]),
-            (&["store::open"], &[]),
-            (&["Store"], &[]),
-        ] {
-            assert_eq!(named(symbols), expected, "{symbols:?}");
-        }
-    });
 }
 
 #[test]
@@ -143,16 +111,4 @@ fn filters_are_resolved_again_after_a_change() {
     assert_eq!(store.unembedded("other", &filter, 100).unwrap().len(), 5);
     assert_eq!(store.unembedded("other", &filter, 2).unwrap().len(), 2);
     assert_eq!(store.unembedded("other", &Filter::default(), 2).unwrap().len(), 2);
-}
-
-#[test]
-fn a_language_is_that_of_the_document_where_no_passage_has_its_own() {
-    on_every_store(|store| {
-        let rust = NewDocument { language: Some("rust".into()), ..prose("a.rs", &["needle one"]) };
-        put(store, vec![rust, prose("b.txt", &["needle two"])]);
-        embed(store);
-        publish(store);
-        let filter = Filter { languages: owned(&["rust"]), ..Filter::default() };
-        assert_eq!(paths(store, &filter), ["here/a.rs"]);
-    });
 }

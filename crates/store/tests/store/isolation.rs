@@ -226,29 +226,6 @@ fn a_namespace_that_is_not_there_or_has_nothing_finds_nothing() {
     });
 }
 
-/// Deleted passages stay in the segments of the index until those are merged: none may count them.
-#[test]
-fn what_was_deleted_counts_no_more() {
-    let (directory, other) = (temporary(), temporary());
-    let (store, fresh) = (open(directory.path()), open(other.path()));
-    put(&store, (0..40).map(|file| prose(&format!("{file}.md"), &["flour and a long tale of sand", "sea"])).collect());
-    publish(&store);
-    for file in 5..40 {
-        store.apply(&[Change::Delete { document: id_of(&store, &format!("{file}.md")) }]).unwrap();
-    }
-    publish(&store);
-    put(&fresh, (0..5).map(|file| prose(&format!("{file}.md"), &["flour and a long tale of sand", "sea"])).collect());
-    publish(&fresh);
-    let query = LexicalQuery::new("flour sea unheard");
-    let (old, new) = (
-        store.lexical(&query, &Filter::default(), 20).unwrap(),
-        fresh.lexical(&query, &Filter::default(), 20).unwrap(),
-    );
-    assert_eq!(old.statistics, new.statistics);
-    let scores = |found: &LexicalHits| found.hits.iter().map(|hit| hit.score).collect::<Vec<_>>();
-    assert_eq!(scores(&old), scores(&new));
-}
-
 /// The words of namespaces with near numbers are read in one pass.
 #[test]
 fn namespaces_far_apart_are_found_and_those_between_are_not() {

@@ -62,64 +62,6 @@ fn by(authors: &[&str]) -> Filter {
     Filter { authors: authors.iter().map(|&author| author.into()).collect(), ..Filter::default() }
 }
 
-#[test]
-fn of_several_conditions_each_must_hold_and_of_several_values_one() {
-    on_every_store(|store| {
-        fill(
-            store,
-            vec![
-                issue(1, &[("state", "open"), ("type", "issue"), ("label", "bug"), ("label", "Windows")]),
-                issue(2, &[("state", "closed"), ("state", "resolved"), ("type", "issue"), ("label", "bug")]),
-                issue(3, &[("state", "closed"), ("state", "unmerged"), ("type", "pull_request")]),
-                prose("guide.md", &["needle guide"]),
-            ],
-        );
-        let bodies = |filter: &Filter| {
-            let passed = passed(store, filter).into_iter();
-            passed.filter_map(|text| text.strip_prefix("body ").map(str::to_owned)).collect::<Vec<_>>().join(" ")
-        };
-        for (conditions, expected) in [
-            (&[("state", &["closed"][..])][..], "2 3"),
-            (&[("state", &["open", "resolved"])], "1 2"),
-            (&[("label", &["bug"]), ("label", &["windows"])], "1"),
-            (&[("label", &["bug", "windows"])], "1 2"),
-            (&[("state", &["closed"]), ("type", &["issue"])], "2"),
-            // An unused value, an unused name, and no value at all.
-            (&[("label", &["bugs"])], ""),
-            (&[("labels", &["bug"])], ""),
-            (&[("label", &[])], ""),
-        ] {
-            assert_eq!(bodies(&having(conditions)), expected, "{conditions:?}");
-        }
-        let code = Filter { collections: vec!["issues".into()], ..having(&[("state", &["open"])]) };
-        assert_eq!(bodies(&code), "1");
-        let path = Filter { path_globs: vec!["issue:2".into()], ..having(&[("state", &["closed"])]) };
-        assert_eq!(bodies(&path), "2");
-        // Combined with conditions on passages.
-        let comments = Filter { authors: vec!["bob".into()], ..having(&[("state", &["closed"])]) };
-        assert_eq!(passed(store, &comments), ["reply 2", "reply 3"]);
-    });
-}
-
-#[test]
-fn case_makes_no_difference_in_any_script() {
-    on_every_store(|store| {
-        let mut german = issue(1, &[("label", "Straße"), ("label", "ПОДДЕРЖКА"), ("label", "問題")]);
-        german.passages[0].author = Some("Jürgen".into());
-        fill(store, vec![german, issue(2, &[("label", "strasbourg")])]);
-        for label in ["straße", "STRASSE", "strasse", "поддержка", "Поддержка", "問題"] {
-            assert_eq!(passed(store, &having(&[("label", &[label])])).len(), 2, "{label}");
-        }
-        for label in ["strass", "%", "stra_e", "*"] {
-            assert_eq!(passed(store, &having(&[("label", &[label])])).len(), 0, "{label}");
-        }
-        assert_eq!(passed(store, &by(&["JÜRGEN"])), ["body 1"]);
-        assert_eq!(passed(store, &by(&["alice", "Jürgen"])), ["body 1", "body 2"]);
-        assert_eq!(passed(store, &by(&["BOB"])), ["reply 1", "reply 2"]);
-        assert_eq!(passed(store, &by(&["bo"])), [""; 0]);
-    });
-}
-
 /// Documents whose passages are dated in every possible way.
 fn dated() -> Vec<NewDocument> {
     let mut conversation = prose("issue:1", &["needle by itself", "needle by its document"]);
@@ -303,21 +245,6 @@ fn attributes_and_records_of_no_document_are_found_by_the_check() {
     assert_eq!(passing(&store, &having(&[("state", &["open"])])).len(), 2);
 }
 
-#[test]
-fn the_legs_are_rebuilt_and_filter_as_before() {
-    let directory = temporary();
-    let store = filled(directory.path(), [dated(), vec![issue(3, &[("state", "open")])]].concat());
-    drop(store);
-    for part in ["lexical", "vectors"] {
-        std::fs::remove_dir_all(directory.path().join(part)).unwrap();
-    }
-    let store = open(directory.path());
-    assert_eq!(store.mend(&mut |_| Ok(())).unwrap().problems, []);
-    assert_eq!(passed(&store, &having(&[("state", &["open"])])), ["body 3", "reply 3"]);
-    assert_eq!(passed(&store, &by(&["bob"])), ["reply 3"]);
-    assert_eq!(passed(&store, &between(Some(10), Some(11))), ["by itself"]);
-}
-
 /// More documents than are looked up one by one.
 #[test]
 fn many_documents_are_filtered_like_few() {
@@ -381,7 +308,7 @@ struct Asked {
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
-    let labels = prop::collection::vec(prop::collection::vec(0u8..4, 1..3), 0..3);
+    let labels = prop::collection::vec(prop::collection::vec(0u8..4, 0..3), 0..3);
     let states = prop::collection::vec(0..STATES.len(), 0..3);
     let authors = prop::collection::vec(0..AUTHORS.len(), 0..3);
     (states, labels, authors, prop::option::of(-3i64..8), prop::option::of(-3i64..8), prop::bool::weighted(0.2))

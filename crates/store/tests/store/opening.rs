@@ -134,35 +134,6 @@ fn one_writer_at_a_time_and_readers_beside_it() {
     put(&second, vec![prose("d.md", &["flour"])]);
 }
 
-#[test]
-fn many_threads_search_while_one_writes() {
-    let directory = temporary();
-    let store = open(directory.path());
-    put(&store, vec![prose("a.md", &["flour"])]);
-    embed(&store);
-    publish(&store);
-    std::thread::scope(|scope| {
-        let readers: Vec<_> = (0..3)
-            .map(|_| {
-                scope.spawn(|| {
-                    for _ in 0..30 {
-                        assert!(!found(&store, "flour").is_empty());
-                        assert!(!store.nearest(MODEL, &[1.0; 8], &Filter::default(), 3).unwrap().hits.is_empty());
-                    }
-                })
-            })
-            .collect();
-        for round in 0..8 {
-            put(&store, vec![prose(&format!("{round}.md"), &["flour", &format!("sand {round}")])]);
-            embed(&store);
-            publish(&store);
-        }
-        readers.into_iter().for_each(|reader| reader.join().unwrap());
-    });
-    assert_eq!(found(&store, "flour").len(), 9);
-    assert_sound(&store);
-}
-
 /// Opens an index in a directory that cannot be written and expects it to answer.
 fn searchable(directory: &Path) {
     let store = EmbeddedStore::open(directory, Access::ReadOnly).unwrap();

@@ -138,11 +138,11 @@ fn a_database_without_a_place_for_the_tables_is_refused_with_the_way_out() {
     test.execute("DROP SCHEMA tamis CASCADE; CREATE TABLE public.meta(version integer)");
     PostgresStore::open(&test.url(), "here").unwrap();
     let (server, other) = (test.url(), format!("tamis_test_latin_{}", std::process::id()));
-    test.execute(&format!("DROP DATABASE IF EXISTS {other}"));
-    test.execute(&format!("CREATE DATABASE {other} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"));
+    test.database.execute(&format!("DROP DATABASE IF EXISTS {other}"));
+    test.database.execute(&format!("CREATE DATABASE {other} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"));
     let (before, _) = server.rsplit_once('/').unwrap();
     let refused = PostgresStore::open(&format!("{before}/{other}"), "here").unwrap_err().to_string();
-    test.execute(&format!("DROP DATABASE {other} WITH (FORCE)"));
+    test.database.execute(&format!("DROP DATABASE {other} WITH (FORCE)"));
     assert!(refused.contains("LATIN1") && refused.contains("ENCODING 'UTF8'"), "{refused}");
 }
 

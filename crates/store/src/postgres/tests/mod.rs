@@ -2,14 +2,17 @@
 
 mod changes;
 mod connection;
+#[allow(dead_code)]
+#[path = "../../../tests/store/postgres.rs"]
+mod database;
 mod legs;
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use database::TestDatabase;
 
 use super::PostgresStore;
-use super::connection::Connections;
 use crate::connection::Access;
 use crate::embedded::EmbeddedStore;
 use crate::filter::{AttributeCondition, Filter};
@@ -19,49 +22,27 @@ use crate::record::{
 };
 use crate::store::{Changes, Documents, Maintenance, VectorLeg};
 
-/// The variable with the address of a server whose user may create databases.
-const SERVER: &str = "TAMIS_TEST_POSTGRES";
-
-/// Numbers the databases of this process.
-static COUNT: AtomicU32 = AtomicU32::new(0);
-
 /// A store whose database is dropped with it, also when the test panics.
 pub(crate) struct TestStore {
     store: Option<PostgresStore>,
-    server: String,
-    database: String,
+    database: TestDatabase,
 }
 
 /// An empty store, or `None` after saying why the test is skipped.
 pub(crate) fn store() -> Option<TestStore> {
-    let Ok(server) = std::env::var(SERVER) else {
-        eprintln!("skipped: {SERVER} is not set");
-        return None;
-    };
-    let database = format!("tamis_test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    // A process that was killed leaves its databases, and another one may get its number.
-    run(&server, &format!("DROP DATABASE IF EXISTS {database} WITH (FORCE)"));
-    run(&server, &format!("CREATE DATABASE {database}"));
-    let mut test = TestStore { store: None, server, database };
-    test.store = Some(test.another());
-    Some(test)
+    let database = TestDatabase::create()?;
+    Some(TestStore { store: Some(database.open("here")), database })
 }
 
 impl TestStore {
     /// The address of the store's database.
     pub fn url(&self) -> String {
-        let (address, parameters) = match self.server.split_once('?') {
-            Some((address, parameters)) => (address, format!("?{parameters}")),
-            None => (self.server.as_str(), String::new()),
-        };
-        let host = address.find("://").map_or(0, |scheme| scheme + 3);
-        let end = address[host..].find('/').map_or(address.len(), |slash| host + slash);
-        format!("{}/{}{parameters}", &address[..end], self.database)
+        self.database.url()
     }
 
     /// Another store in the same database, as another process would open it.
     pub fn another(&self) -> PostgresStore {
-        PostgresStore::open(&self.url(), "here").expect("the database of the test can be opened")
+        self.database.open("here")
     }
 
     /// Ends the connection that holds the right to write. Others that hold locks are in the middle of a change.
@@ -74,9 +55,9 @@ impl TestStore {
         );
     }
 
-    /// Runs statements on the database, past the store.
+    /// Runs statements on the store's tables, past the store.
     pub fn execute(&self, statements: &str) {
-        run(&self.url(), statements);
+        self.database.execute(&format!("SET search_path = tamis, public; {statements}"));
     }
 
     /// The first column of what a statement finds, read past the store.
@@ -112,16 +93,6 @@ impl DerefMut for TestStore {
 impl Drop for TestStore {
     fn drop(&mut self) {
         self.store = None;
-        run(&self.server, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.database));
-    }
-}
-
-fn run(url: &str, statements: &str) {
-    let connections = Connections::new(url).expect("the address of the test server can be read");
-    let done = connections.wait(async { Ok(connections.session_of_its_own().await?.batch_execute(statements).await?) });
-    // A test that has failed already shows its own failure.
-    if !std::thread::panicking() {
-        done.expect("the test server runs a statement");
     }
 }
 
