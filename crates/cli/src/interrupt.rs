@@ -27,11 +27,11 @@ pub fn install() -> anyhow::Result<()> {
     if INSTALLED.swap(true, SeqCst) {
         return Ok(());
     }
-    Ok(tamis_server::on_signals(take)?)
+    Ok(tamis_server::on_signals(handle_signal)?)
 }
 
 /// Stops, or leaves that to the run that polls.
-fn take() {
+fn handle_signal() {
     if IGNORED.load(SeqCst) {
         return;
     }

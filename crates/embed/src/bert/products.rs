@@ -137,14 +137,14 @@ impl Quantised {
 }
 
 /// The product of bytes, with as many outputs at once as `PANELS` have. `pack` puts the codes of one panel's weights together, halved,
-/// and adds them to sums. It gets the rows of weights, their distance, and the panel's place. `add` adds products to outputs.
+/// and returns their sum for each output. It gets the rows of weights, their distance, and which panel it is. `add` adds products to outputs.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 fn integer<const PANELS: usize>(
     linear: &Linear<'_>,
     input: &Quantised,
     output: &mut [f32],
-    pack: impl Fn(&[u8], usize, usize, &mut [Quad<PANELS>], &mut [i32; PANEL]),
+    pack: impl Fn(&[u8], usize, usize, &mut [Quad<PANELS>]) -> [i32; PANEL],
     add: impl Fn(&Block<'_, PANELS>, &mut [Outputs<f32, PANELS>; ROWS]),
 ) {
     let Codes { values, scales, inputs, outputs } = &linear.codes;
@@ -157,8 +157,7 @@ fn integer<const PANELS: usize>(
         let quads = panels.chunks_exact_mut(group / BYTES);
         for ((values, quads), offsets) in values.chunks_exact(group * outputs).zip(quads).zip(&mut offsets) {
             for (panel, offsets) in offsets.iter_mut().enumerate() {
-                let mut sums = [0; PANEL];
-                pack(&values[column + panel * PANEL..], outputs, panel, quads, &mut sums);
+                let sums = pack(&values[column + panel * PANEL..], outputs, panel, quads);
                 *offsets = sums.map(|sum| -i32::from(ZERO) * sum);
             }
         }
@@ -261,7 +260,7 @@ macro_rules! with_features {
                 linear,
                 input,
                 output,
-                |rows, stride, panel, quads, sums| x86_64::pack(rows, stride, panel, quads, sums),
+                |rows, stride, panel, quads| x86_64::pack(rows, stride, panel, quads),
                 |block, sums| $add(block, sums),
             );
         }
@@ -289,11 +288,9 @@ pub fn instructions() -> Vec<Instructions> {
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512vnni")
             {
-                all.push(with_features!("avx2,fma,avx512f,avx512bw,avx512vl", 64, x86_64::add));
-                if is_x86_feature_detected!("avx512vnni") {
-                    all.push(with_features!("avx2,fma,avx512f,avx512bw,avx512vl,avx512vnni", 64, x86_64::add_wide));
-                }
+                all.push(with_features!("avx2,fma,avx512f,avx512bw,avx512vl,avx512vnni", 64, x86_64::add_wide));
             }
         }
     }
@@ -343,8 +340,7 @@ mod x86_64 {
         stride: usize,
         panel: usize,
         quads: &mut [Quad<PANELS>],
-        sums: &mut [i32; PANEL],
-    ) {
+    ) -> [i32; PANEL] {
         let (sign, most) = (_mm_set1_epi8(-128), _mm_set1_epi8(127));
         let (byte_ones, ones) = (_mm256_set1_epi8(1), _mm256_set1_epi16(1));
         let half = |row: &[u8]| {
@@ -355,9 +351,7 @@ mod x86_64 {
             let other = _mm_sub_epi8(most, _mm_cmpgt_epi8(code, _mm_setzero_si128()));
             _mm_xor_si128(_mm_avg_epu8(_mm_xor_si128(code, sign), other), sign)
         };
-        // SAFETY: the registers read the array's 64 bytes.
-        let mut totals =
-            unsafe { [_mm256_loadu_si256(sums.as_ptr().cast()), _mm256_loadu_si256(sums.as_ptr().add(8).cast())] };
+        let mut totals = [_mm256_setzero_si256(); 2];
         for (number, quad) in quads.iter_mut().enumerate() {
             let rows = &rows[number * BYTES * stride..];
             let (first, second) = (half(rows), half(&rows[stride..]));
@@ -375,11 +369,13 @@ mod x86_64 {
                 _mm256_storeu_si256(quad[panel].as_mut_ptr().add(32).cast(), high);
             }
         }
+        let mut sums = [0; PANEL];
         // SAFETY: the registers write the array's 64 bytes.
         unsafe {
             _mm256_storeu_si256(sums.as_mut_ptr().cast(), totals[0]);
             _mm256_storeu_si256(sums.as_mut_ptr().add(8).cast(), totals[1]);
         }
+        sums
     }
 
     /// The codes of [`BYTES`] inputs, in every place.
@@ -393,7 +389,7 @@ mod x86_64 {
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     pub fn add(block: &Block<'_, 1>, sums: &mut [Outputs<f32, 1>; ROWS]) {
-        /// What a row has in registers.
+        /// Where the two registers of a row begin.
         const HALVES: [usize; 2] = [0, PANEL / 2];
         let ones = _mm256_set1_epi16(1);
         for Group { codes, factors, quads, offsets: [offsets], scales } in block.groups() {
