@@ -128,7 +128,7 @@ function go(address, focus) {
 
 /** Searches what stands in the field. All that is typed without a break is one step of the way back. */
 function typed(form) {
-  const address = addressOf(form), { selectionStart, selectionEnd } = document.activeElement;
+  const address = addressOf(form), { value, selectionStart, selectionEnd } = form.elements.query;
   if (!form.isConnected || address === here()) return;
   if (history.state?.isTyped) history.replaceState({ from: history.state.from, isTyped: true }, "", address);
   else {
@@ -138,6 +138,8 @@ function typed(form) {
   route({ isMove: false, isTyped: true });
   const field = document.getElementById("query");
   if (field === document.activeElement) return;
+  // The address has no space at its end, and the next word needs one.
+  field.value = value;
   field.focus();
   field.setSelectionRange(selectionStart, selectionEnd);
 }

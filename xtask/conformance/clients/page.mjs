@@ -64,7 +64,9 @@ try {
   // An answer while one types, the place of a result, and the editor that opens it.
   await page.goto(openUrl);
   await page.locator("#query:focus").waitFor();
-  await page.keyboard.type("when is a failed job tri", { delay: 30 });
+  await page.keyboard.type("when ");
+  await page.waitForURL(/query=when$/);
+  await page.keyboard.type("is a failed job tri", { delay: 30 });
   await results(page).first().waitFor();
   await page.keyboard.type("ed again", { delay: 30 });
   await page.waitForURL(/tried\+again$/);

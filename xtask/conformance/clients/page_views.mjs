@@ -202,9 +202,16 @@ async function liveIndex(browser, page, base) {
   }
   const upToDate = () => job.getByText("The index is up to date.").waitFor().catch(() => {});
   await upToDate();
+  // The run ends before the page has its answer.
+  await page.route("**/v1/refresh", async (route) => {
+    const response = await route.fetch();
+    await page.waitForTimeout(1500);
+    await route.fulfill({ response });
+  });
   const answered = page.waitForResponse("**/v1/refresh");
   await page.getByRole("button", { name: "Index now" }).click();
   check("the tree is read at once", (await answered).ok());
+  await page.unroute("**/v1/refresh");
   await upToDate();
   check("and the index is up to date", (await job.textContent()).startsWith("The index is up to date"), await job.textContent());
 }
