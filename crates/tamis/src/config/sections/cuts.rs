@@ -1,14 +1,23 @@
 //! `[cut.METHOD]`: the parameters of three cuts, declared by the cuts' own descriptions. Also the rules that other sections name,
-//! whose text can set the parameters of every cut.
+//! whose text can set the parameters of every cut, and `[evidence]`, which is one of these rules alone.
 
 use std::collections::BTreeMap;
 
 use tamis_cut::{METHODS, Parameter, Range, Rule, RuleError, TopScore};
 
 use super::thresholds;
-use crate::config::declare::{KeySpec, Section, Setting, Settings, text};
+use crate::config::declare::{KeySpec, Section, Setting, Settings, section, text};
 use crate::config::error::{ConfigError, Source};
 use crate::config::value::{Allowed, Key, Value};
+
+section! {
+    /// Settings of ranking fragments of the evidence graph.
+    #[derive(Clone, Debug)]
+    pub struct EvidenceConfig {
+        /// The rule that ends the list of fragments for a claim: METHOD or METHOD:PARAM=VALUE,….
+        pub cut: Box<dyn Rule> = "evidence.cut", cut("auto");
+    }
+}
 
 /// A key for a rule, as `METHOD` or `METHOD:PARAM=VALUE,…`.
 pub(crate) fn cut(default: &str) -> KeySpec<Box<dyn Rule>> {

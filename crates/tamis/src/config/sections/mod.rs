@@ -1,8 +1,6 @@
 //! The sections of the configuration, one per file. [`Config`](super::Config) lists them.
 
 pub mod cuts;
-pub mod embedding_cache;
-pub mod evidence;
 pub mod index;
 pub mod mcp;
 pub mod memory;
