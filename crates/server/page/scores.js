@@ -37,7 +37,7 @@ export function scores(found, candidates, now, query, moved) {
     fill(above, isMoved ? "above the line" : "relevant");
   };
   const aside = element("aside", { class: "scores", "aria-label": "Scores" },
-    element("h2", {}, likely ? "How likely each entry answers" : "Scores"), echo,
+    element("h2", {}, likely ? "How likely each result is to answer" : "Scores"), echo,
     element("div", { class: "axes" },
       element("span", { class: "top" }, written(top)), element("span", { class: "floor" }, written(floor)), drawn.slider,
       element("span", { class: "first" }, "1"), element("span", { class: "last" }, `${pool.length < candidates.length ? `${figure(pool.length)} of ` : ""}${figure(candidates.length)} candidates`)),

@@ -29,7 +29,7 @@ fn percent(share: f64) -> String {
 /// The table for the README: what becomes of a question.
 pub fn answers(measured: &[Measured]) -> String {
     let mut out = String::from(
-        "| | right file first | above the line | or just below | files above the line | wrongly empty | rightly empty |\n\
+        "| | right file first | right file above the line | right file above or just below the line | files above the line | wrongly empty | rightly empty |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for row in measured.iter().filter(|row| row.failed.is_none()) {
