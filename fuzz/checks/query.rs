@@ -1,5 +1,5 @@
 //! Lines of a request: the query, then a date, a path glob, a symbol, a language, an author and another phrasing. Any
-//! of them may be missing. The first byte of the query's line chooses the legs.
+//! of them may be missing. The first byte of the query's line chooses the retrievers.
 //!
 //! A query that passes the check is answered; bad values in other lines are refused with a message.
 

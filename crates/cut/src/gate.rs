@@ -9,7 +9,7 @@ use crate::cut::{Cut, NOTHING_CLOSE, NOTHING_LIKELY, Value};
 use crate::pool::{Background, Pool};
 use crate::rule::Rule;
 
-/// Absolute evidence on a query's best candidates. A leg that did not run is `None`. A number that is not finite counts as
+/// Absolute evidence on a query's best candidates. A retriever that did not run is `None`. A number that is not finite counts as
 /// unknown, which never speaks against the query.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Evidence {
@@ -31,7 +31,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The sum of the coverage and the best similarity as a share of the reference; `None` unless both legs took part.
+    /// The sum of the coverage and the best similarity as a share of the reference; `None` unless both retrievers took part.
     pub fn sum(&self) -> Option<f64> {
         Some(finite(self.coverage)? + self.share()?.max(0.0))
     }
@@ -72,9 +72,9 @@ const MORE_WITHOUT_REQUIRED: f64 = 0.3;
 /// The evidence is the sum of the coverage and the best similarity as a share of the model's reference. A query is empty
 /// when that sum stays below `min_evidence`. Meaning alone opens the gate well above the reference, words alone when one
 /// passage has all of the query's weight (a coverage of 0.95), and both together with less of each. The sum separates better
-/// than either leg, or than both in turn. The spread of the similarities says little (it was tried).
+/// than either retriever, or than both in turn. The spread of the similarities says little (it was tried).
 ///
-/// A leg that ran alone is compared with its own bound. A model without a reference gets the mean of the background plus
+/// A retriever that ran alone is compared with its own bound. A model without a reference gets the mean of the background plus
 /// 4.5 of its standard deviations. Without a background the gate stays open, since a wrong "nothing" hides answers.
 ///
 /// A corpus of fewer than 1,000 passages needs less: 0.1 for each factor of e, at least 0.7. Words that an answer must have
@@ -179,7 +179,7 @@ impl Gate {
         Verdict { empty, reason: reason.to_owned(), diagnostics }
     }
 
-    /// The sum that both legs need together: less in a small corpus, and moved by the words that must be there.
+    /// The sum that both retrievers need together: less in a small corpus, and moved by the words that must be there.
     fn needed(&self, evidence: &Evidence) -> f64 {
         // A gate that requires nothing is off.
         if self.min_evidence <= 0.0 {
@@ -215,7 +215,7 @@ impl Gate {
             _ => (None, self.min_evidence),
         };
         let empty = found.is_some_and(|found| found < needed);
-        let legs = match (coverage, share.filter(|_| found != coverage)) {
+        let retrievers = match (coverage, share.filter(|_| found != coverage)) {
             (Some(_), Some(_)) => "in words or meaning",
             (Some(_), None) => "in words",
             _ => "in meaning",
@@ -223,8 +223,8 @@ impl Gate {
         let reason = match (found, empty) {
             _ if evidence.exact => "a match is exactly what was asked for".to_string(),
             (None, _) => "there is nothing to compare the best match with".to_string(),
-            (Some(_), true) => format!("{NOTHING_CLOSE} {legs}"),
-            (Some(_), false) => format!("the best match is close enough {legs}"),
+            (Some(_), true) => format!("{NOTHING_CLOSE} {retrievers}"),
+            (Some(_), false) => format!("the best match is close enough {retrievers}"),
         };
         let mut verdict = Verdict { empty, reason, diagnostics: BTreeMap::new() };
         let figures = [
@@ -260,7 +260,7 @@ mod tests {
     const BACKGROUND: Option<Background> = Some(Background { mean: 0.05, deviation: 0.1, count: 1000 });
 
     #[test]
-    fn the_legs_add_up_and_each_alone_has_its_own_bound() {
+    fn the_retrievers_add_up_and_each_alone_has_its_own_bound() {
         // Without a reference the background gives 0.05 + 4.5 · 0.1 = 0.5.
         let cases = [
             ("neither", Some(0.2), Some(0.2), None, Some(0.5), true),

@@ -94,7 +94,7 @@ pub struct Decision {
     /// The method's evidence that there is anything to keep: finite, higher is more. Without it, the highest probability
     /// counts.
     pub evidence: Option<f64>,
-    /// Numbers kept at other retrieval depths: (depth, keep), with depth in the caller's unit, such as candidates per leg.
+    /// Numbers kept at other retrieval depths: (depth, keep), with depth in the caller's unit, such as candidates per retriever.
     /// Empty where stability is not measured. The deepest is the reference for the others.
     pub keep_at_depth: Vec<(usize, usize)>,
     /// Time of the decision in microseconds, where it was measured.

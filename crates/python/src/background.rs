@@ -14,7 +14,7 @@ pub struct Background {
 
 enum Kind {
     Scores(tamis_cut::Background),
-    Legs(Arc<Vec<ListEntry>>),
+    Retrievers(Arc<Vec<ListEntry>>),
 }
 
 /// A background that was given, for work without the interpreter.
@@ -23,7 +23,7 @@ pub enum Given {
     None,
     Mean(f64),
     Scores(tamis_cut::Background),
-    Legs(Arc<Vec<ListEntry>>),
+    Retrievers(Arc<Vec<ListEntry>>),
 }
 
 impl Given {
@@ -33,7 +33,7 @@ impl Given {
         if let Ok(background) = object.cast::<Background>() {
             return Ok(match &background.get().kind {
                 Kind::Scores(background) => Given::Scores(*background),
-                Kind::Legs(sample) => Given::Legs(sample.clone()),
+                Kind::Retrievers(sample) => Given::Retrievers(sample.clone()),
             });
         }
         match object.extract::<f64>() {
@@ -45,10 +45,10 @@ impl Given {
         }
     }
 
-    /// The sample of both legs, which [`Given::reference`] borrows.
+    /// The sample of both retrievers, which [`Given::reference`] borrows.
     pub fn sample(&self) -> Vec<&ListEntry> {
         match self {
-            Given::Legs(sample) => sample.iter().collect(),
+            Given::Retrievers(sample) => sample.iter().collect(),
             _ => Vec::new(),
         }
     }
@@ -59,7 +59,7 @@ impl Given {
             Given::None => Reference::None,
             Given::Mean(mean) => Reference::Mean(*mean),
             Given::Scores(background) => Reference::Scores(*background),
-            Given::Legs(_) => Reference::Sample(sample),
+            Given::Retrievers(_) => Reference::Sample(sample),
         }
     }
 }
@@ -88,13 +88,13 @@ pub fn background(
             let message = "sample: must be the scores of random results, or similarity= and bm25= of them instead";
             return Err(error::argument_error(py, "sample", "", "scores, or similarity= and bm25=", message));
         }
-        (None, ..) => Kind::Legs(Arc::new(legs(py, similarity, bm25)?)),
+        (None, ..) => Kind::Retrievers(Arc::new(retrievers(py, similarity, bm25)?)),
     };
     Ok(Background { kind })
 }
 
-/// The entries of two legs, of which one may be missing.
-pub fn legs(
+/// The entries of two retrievers, of which one may be missing.
+pub fn retrievers(
     py: Python<'_>,
     similarity: Option<&Bound<'_, PyAny>>,
     bm25: Option<&Bound<'_, PyAny>>,
@@ -107,13 +107,19 @@ pub fn legs(
     {
         return Err(error::parameter(py, "bm25", &format!("{b} numbers"), &format!("as many as similarity, {a}")));
     }
-    let value = |leg: &Option<Vec<Option<f64>>>, at: usize| leg.as_ref().and_then(|leg| leg[at]);
+    let value =
+        |retriever: &Option<Vec<Option<f64>>>, at: usize| retriever.as_ref().and_then(|retriever| retriever[at]);
     let entry = |at| ListEntry { similarity: value(&similarity, at), bm25: value(&bm25, at), ..ListEntry::default() };
     let entries: Vec<ListEntry> = (0..a.or(b).unwrap_or_default()).map(entry).collect();
     match entries.iter().position(|entry| entry.similarity.or(entry.bm25).is_none()) {
         Some(at) => {
             let name = if similarity.is_some() { "similarity" } else { "bm25" };
-            Err(error::parameter(py, &format!("{name}[{at}]"), "missing", "a number where the other leg has none"))
+            Err(error::parameter(
+                py,
+                &format!("{name}[{at}]"),
+                "missing",
+                "a number where the other retriever has none",
+            ))
         }
         None => Ok(entries),
     }
@@ -138,7 +144,7 @@ impl Background {
     fn count(&self) -> usize {
         match &self.kind {
             Kind::Scores(scores) => scores.count,
-            Kind::Legs(sample) => sample.len(),
+            Kind::Retrievers(sample) => sample.len(),
         }
     }
 
@@ -147,7 +153,7 @@ impl Background {
             Kind::Scores(scores) => {
                 format!("Background(mean={}, deviation={}, count={})", scores.mean, scores.deviation, scores.count)
             }
-            Kind::Legs(sample) => format!("Background(count={})", sample.len()),
+            Kind::Retrievers(sample) => format!("Background(count={})", sample.len()),
         }
     }
 }
@@ -156,7 +162,7 @@ impl Background {
     fn scores(&self) -> Option<tamis_cut::Background> {
         match &self.kind {
             Kind::Scores(scores) => Some(*scores),
-            Kind::Legs(_) => None,
+            Kind::Retrievers(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `tamis.cut_many`: cuts many lists in one call.
 
-use crate::background::{Given, legs};
+use crate::background::{Given, retrievers};
 use crate::cut::{Plan, check_kinds};
 use crate::error;
 use crate::result::{Cut, Decided};
@@ -45,8 +45,8 @@ pub fn cut_many<'py>(
     gate: bool,
     parameters: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Cuts> {
-    let has_legs = similarity.is_some() || bm25.is_some();
-    check_kinds(py, scores.is_some(), has_legs, distance)?;
+    let has_retrievers = similarity.is_some() || bm25.is_some();
+    check_kinds(py, scores.is_some(), has_retrievers, distance)?;
     let plan = Plan::parse(py, method, want, (distance, sort, fusion_weight, gate), parameters)?;
     if let Some(scores) = scores {
         let batch = Batch::from_object("scores", scores)?;
@@ -69,14 +69,15 @@ pub fn cut_many<'py>(
     })
 }
 
-/// The entries of each list of two legs.
+/// The entries of each list of two retrievers.
 fn both(
     py: Python<'_>,
     similarity: Option<&Bound<'_, PyAny>>,
     bm25: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Vec<ListEntry>>> {
-    let lists = |leg: Option<&Bound<'_, PyAny>>| -> PyResult<Option<Vec<Py<PyAny>>>> {
-        let lists = leg.map(|leg| leg.try_iter()?.map(|list| list.map(Bound::unbind)).collect::<PyResult<Vec<_>>>());
+    let lists = |retriever: Option<&Bound<'_, PyAny>>| -> PyResult<Option<Vec<Py<PyAny>>>> {
+        let lists = retriever
+            .map(|retriever| retriever.try_iter()?.map(|list| list.map(Bound::unbind)).collect::<PyResult<Vec<_>>>());
         lists.transpose()
     };
     let (similarity, bm25) = (lists(similarity)?, lists(bm25)?);
@@ -86,9 +87,10 @@ fn both(
     {
         return Err(error::parameter(py, "bm25", &format!("{b} lists"), &format!("as many as similarity, {a}")));
     }
-    let list = |leg: &Option<Vec<Py<PyAny>>>, at: usize| leg.as_ref().map(|lists| lists[at].bind(py).clone());
+    let list =
+        |retriever: &Option<Vec<Py<PyAny>>>, at: usize| retriever.as_ref().map(|lists| lists[at].bind(py).clone());
     (0..a.or(b).unwrap_or_default())
-        .map(|at| legs(py, list(&similarity, at).as_ref(), list(&bm25, at).as_ref()))
+        .map(|at| retrievers(py, list(&similarity, at).as_ref(), list(&bm25, at).as_ref()))
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! `tamis.cut`: cuts one list.
 
-use crate::background::{Given, legs};
+use crate::background::{Given, retrievers};
 use crate::error;
 use crate::result::{Cut, Decided};
 use crate::rule::rule;
@@ -46,9 +46,9 @@ impl Plan {
 }
 
 /// Refuses lists that do not belong together.
-pub fn check_kinds(py: Python<'_>, has_scores: bool, has_legs: bool, distance: bool) -> PyResult<()> {
+pub fn check_kinds(py: Python<'_>, has_scores: bool, has_retrievers: bool, distance: bool) -> PyResult<()> {
     let refused = |name, value, allowed, message| Err(error::argument_error(py, name, value, allowed, message));
-    match (has_scores, has_legs) {
+    match (has_scores, has_retrievers) {
         (false, false) => {
             let message = "scores: missing: must be given, or similarity= and bm25= in their place";
             refused("scores", "", "scores, or similarity= and bm25=", message)
@@ -100,8 +100,8 @@ pub fn cut<'py>(
     gate: bool,
     parameters: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Cut> {
-    let has_legs = similarity.is_some() || bm25.is_some();
-    check_kinds(py, scores.is_some(), has_legs, distance)?;
+    let has_retrievers = similarity.is_some() || bm25.is_some();
+    check_kinds(py, scores.is_some(), has_retrievers, distance)?;
     let plan = Plan::parse(py, method, want, (distance, sort, fusion_weight, gate), parameters)?;
     let background = Given::read(background)?;
 
@@ -121,7 +121,7 @@ pub fn cut<'py>(
 
     let mut entries = match scores {
         Some(scores) => scored("scores", scores)?,
-        None => legs(py, similarity, bm25)?,
+        None => retrievers(py, similarity, bm25)?,
     };
     let coverage = coverage.map(|coverage| optional("coverage", coverage)).transpose()?;
     let lengths = [

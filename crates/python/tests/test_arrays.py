@@ -66,7 +66,7 @@ def test_an_array_that_is_no_list_is_an_error(scores, said):
     assert said in str(error.value)
 
 
-def test_missing_legs_can_be_nan():
+def test_missing_retrievers_can_be_nan():
     cut = tamis.cut(similarity=np.array([0.2, 0.6, np.nan]), bm25=np.array([np.nan, 1.0, 4.0]), fusion_weight=0.5)
     assert cut.order == [2, 1, 0]
     with pytest.raises(tamis.ParameterError, match="bm25\\[0\\] = inf"):

@@ -167,7 +167,7 @@ def test_a_budget_reads_the_lengths_of_entries():
     assert tamis.cut(scores, budget_tokens=5, texts=["one two", "three", "four", "five"]).count >= 1
 
 
-def test_two_legs_are_fused_and_ordered():
+def test_two_retrievers_are_fused_and_ordered():
     cut = tamis.cut(similarity=[0.2, 0.6, None], bm25=[None, 1.0, 4.0], fusion_weight=0.5)
     assert cut.order == [2, 1, 0]
     assert cut.values == pytest.approx([0.875, 0.625, 0.375])
@@ -210,19 +210,19 @@ def test_a_sample_lets_a_foreign_list_come_back_empty():
     assert tamis.cut([50 - 10 * score for score in foreign], background=far, distance=True).count == 0
 
 
-def test_a_sample_of_both_legs_is_a_background_too():
+def test_a_sample_of_both_retrievers_is_a_background_too():
     draw = random.Random(5)
     background = tamis.background(
         similarity=[draw.gauss(0.1, 0.05) for _ in range(60)], bm25=[draw.random() for _ in range(60)]
     )
     assert (background.count, background.mean, background.deviation) == (60, None, None)
-    legs = {"similarity": [0.8, 0.78, 0.12], "bm25": [9.0, 8.0, 0.5]}
-    assert tamis.cut(**legs, background=background).count == 2
+    retrievers = {"similarity": [0.8, 0.78, 0.12], "bm25": [9.0, 8.0, 0.5]}
+    assert tamis.cut(**retrievers, background=background).count == 2
     low = {"similarity": [0.1, 0.09, 0.08], "coverage": [0.1, 0.1, 0.1]}
     semantic = tamis.background(similarity=[draw.gauss(0.1, 0.05) for _ in range(60)])
     assert tamis.cut(**low, background=semantic).count == 0
     with pytest.raises(tamis.ParameterError, match="a sample with the same"):
-        tamis.cut(**legs, background=tamis.background([0.1, 0.2]))
+        tamis.cut(**retrievers, background=tamis.background([0.1, 0.2]))
     with pytest.raises(tamis.ParameterError, match="at least one finite number"):
         tamis.background([])
     with pytest.raises(tamis.ParameterError, match="similarity= and bm25="):

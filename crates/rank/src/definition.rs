@@ -1,7 +1,7 @@
 //! Rank factors that put a definition before its uses.
 //!
 //! The text around a use is often more similar to the query than the definition: a constructor or a caller repeats the name in
-//! less text. Neither leg can separate the two; the symbol of a passage can.
+//! less text. Neither retriever can separate the two; the symbol of a passage can.
 
 /// Match of a member, relative to its type: `Pool::new` where the query names `Pool`.
 const MEMBER: f64 = 0.25;

@@ -6,13 +6,13 @@ use std::str::FromStr;
 use serde::Serialize;
 use thiserror::Error;
 
-/// The raw scores of one candidate. A leg that did not run has no score; a leg that ran and found no match gives the lowest
+/// The raw scores of one candidate. A retriever that did not run has no score; a retriever that ran and found no match gives the lowest
 /// one (BM25 0).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// Cosine similarity to the query, in [-1, 1]. `None`: the semantic leg did not run.
+    /// Cosine similarity to the query, in [-1, 1]. `None`: the semantic retriever did not run.
     pub similarity: Option<f64>,
-    /// BM25 of the query in this passage, 0 or more. `None`: the lexical leg did not run.
+    /// BM25 of the query in this passage, 0 or more. `None`: the lexical retriever did not run.
     pub bm25: Option<f64>,
 }
 
@@ -36,7 +36,7 @@ pub enum Fusion {
     /// minimum (−1 and 0) to the maximum observed among the candidates. Bruch, Gai and Ingber, "An Analysis of Fusion
     /// Functions for Hybrid Retrieval", ACM TOIS 2023 (TM2C2).
     Convex {
-        /// Share of the semantic leg, in [0, 1].
+        /// Share of the semantic retriever, in [0, 1].
         weight: f64,
     },
     /// Reciprocal rank fusion, Σ 1 / (k + rank): Cormack, Clarke and Büttcher, SIGIR 2009.
@@ -46,7 +46,7 @@ pub enum Fusion {
     },
     /// `weight` · similarity + (1 − `weight`) · r / (1 + r) with r the raw BM25: the fusion of memory search.
     Weighted {
-        /// Share of the semantic leg, in [0, 1]; 0.7 in the systems that use it.
+        /// Share of the semantic retriever, in [0, 1]; 0.7 in the systems that use it.
         weight: f64,
     },
 }
@@ -64,7 +64,7 @@ pub enum FusionError {
 }
 
 impl Fusion {
-    /// The fusion called `name` (`convex`, `rrf` or `weighted`) with `weight` as the share of the semantic leg.
+    /// The fusion called `name` (`convex`, `rrf` or `weighted`) with `weight` as the share of the semantic retriever.
     /// `rrf` has no weight and uses k = 60.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl Fusion {
         }
     }
 
-    /// One score per candidate, in the order given. A leg without any score leaves the whole weight to the other, so BM25 alone
+    /// One score per candidate, in the order given. A retriever without any score leaves the whole weight to the other, so BM25 alone
     /// orders a lexical search. Non-finite raw scores give a non-finite result, which a cut then drops and counts. O(n log n)
     /// for `Rrf`, O(n) otherwise.
     pub fn fuse(&self, candidates: &[Evidence]) -> Vec<f64> {
@@ -103,7 +103,7 @@ impl Fusion {
     }
 
     /// The score that [`Fusion::fuse`] would give, among `candidates`, to a passage that has nothing to do with the query.
-    /// `None` for `Rrf`, whose values have no background, and where a leg that ran has none.
+    /// `None` for `Rrf`, whose values have no background, and where a retriever that ran has none.
     pub fn background(&self, candidates: &[Evidence], background: BackgroundEvidence) -> Option<f64> {
         let needs = |ran: bool, value: Option<f64>| if ran { value.map(Some) } else { Some(None) };
         let similarity = needs(candidates.iter().any(|c| c.similarity.is_some()), background.similarity)?;
@@ -336,12 +336,12 @@ mod tests {
         let candidates = [evidence(0.6, 4.0), evidence(0.2, 10.0)];
         let fusion = Fusion::Convex { weight: 0.3 };
         let background = BackgroundEvidence { similarity: Some(0.2), bm25: Some(4.0) };
-        let mean = fusion.background(&candidates, background).expect("both legs have a background");
+        let mean = fusion.background(&candidates, background).expect("both retrievers have a background");
         assert!((mean - (0.3 * 0.75 + 0.7 * 0.4)).abs() < 1e-12);
     }
 
     #[test]
-    fn a_leg_that_did_not_run_leaves_its_weight_to_the_other() {
+    fn a_retriever_that_did_not_run_leaves_its_weight_to_the_other() {
         let lexical = [Evidence { similarity: None, bm25: Some(5.0) }, Evidence { similarity: None, bm25: Some(2.0) }];
         assert_eq!(Fusion::Convex { weight: 0.5 }.fuse(&lexical), [1.0, 0.4]);
         let background = BackgroundEvidence { similarity: None, bm25: Some(1.0) };

@@ -1,6 +1,6 @@
 //! Orders the candidates of a hybrid search: pure functions from raw scores to one value per candidate.
 //!
-//! A hybrid search gathers candidates from two legs, a lexical one (BM25) and a semantic one (cosine similarity of vectors).
+//! A hybrid search gathers candidates from two retrievers, a lexical one (BM25) and a semantic one (cosine similarity of vectors).
 //! Their scores have different scales, so something must turn each pair into one value to order by. [`Fusion`] does, and
 //! keeps the evidence of relevance in that value, so that a cut can decide where relevance ends (see `tamis-cut`):
 //!

@@ -1,4 +1,4 @@
-//! Filters restrict the passages of a query, inside both legs. With patterns for names of symbols.
+//! Filters restrict the passages of a query, inside both retrievers. With patterns for names of symbols.
 
 use std::borrow::Cow;
 
@@ -218,7 +218,7 @@ impl BitSet {
     }
 }
 
-/// A filter resolved against the store's content, for both legs.
+/// A filter resolved against the store's content, for both retrievers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
     /// The numbers of the namespaces that pass, ascending; `None` for all.

@@ -1,8 +1,8 @@
-//! Queries to the two legs, and their answers.
+//! Queries to the two retrievers, and their answers.
 
 use crate::record::{DocumentId, PassageId};
 
-/// A query to the lexical leg.
+/// A query to the lexical retriever.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LexicalQuery {
     /// Free text: words, identifiers, an error message. It has no operators; any term may match.
@@ -16,16 +16,16 @@ impl LexicalQuery {
     }
 }
 
-/// The answer of the lexical leg.
+/// The answer of the lexical retriever.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LexicalHits {
     /// The hits, best first; equal scores by namespace, path and position.
     pub hits: Vec<LexicalHit>,
-    /// The query as the leg understood it, with the background of its scores.
+    /// The query as the retriever understood it, with the background of its scores.
     pub statistics: LexicalStatistics,
 }
 
-/// A passage that the lexical leg found.
+/// A passage that the lexical retriever found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LexicalHit {
     /// The passage.
@@ -84,7 +84,7 @@ pub struct NearWord {
     pub passages: u64,
 }
 
-/// The answer of the semantic leg.
+/// The answer of the semantic retriever.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Nearest {
     /// The hits, most similar first; equal ones by namespace, path and position.
@@ -93,7 +93,7 @@ pub struct Nearest {
     pub background: Background,
 }
 
-/// A passage that the semantic leg found.
+/// A passage that the semantic retriever found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SemanticHit {
     /// The passage.

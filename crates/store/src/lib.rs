@@ -1,7 +1,7 @@
-//! Storage for hybrid search: documents cut into passages, their vectors, and two legs that search them.
+//! Storage for hybrid search: documents cut into passages, their vectors, and two retrievers that search them.
 //!
-//! The idea: a search asks two questions of every passage, and this crate answers both. The lexical leg scores the words
-//! that a passage shares with the query (BM25). The semantic leg scores how close their vectors are (cosine similarity). The
+//! The idea: a search asks two questions of every passage, and this crate answers both. The lexical retriever scores the words
+//! that a passage shares with the query (BM25). The semantic retriever scores how close their vectors are (cosine similarity). The
 //! crate returns raw scores of both kinds for any passage, together with the scores of unrelated passages, and leaves the
 //! decision about relevance to its caller.
 //!
@@ -113,8 +113,8 @@ pub use sql::{
     SqlTable, SqlValue,
 };
 pub use store::{
-    Changes, Documents, EvidenceGraph, LexicalLeg, Maintenance, Properties, Serving, SharedSession, SharedSessions,
-    Store, Usage, UsageLog, VectorLeg, Writing,
+    Changes, Documents, EvidenceGraph, LexicalRetriever, Maintenance, Properties, Serving, SharedSession,
+    SharedSessions, Store, Usage, UsageLog, VectorRetriever, Writing,
 };
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{
@@ -126,7 +126,7 @@ pub use usage_record::{
 /// The traits of a store, for calling their methods on a concrete store.
 pub mod prelude {
     pub use crate::{
-        Changes as _, Documents as _, EvidenceGraph as _, LexicalLeg as _, Maintenance as _, Properties as _,
-        Serving as _, Usage as _, UsageLog as _, VectorLeg as _,
+        Changes as _, Documents as _, EvidenceGraph as _, LexicalRetriever as _, Maintenance as _, Properties as _,
+        Serving as _, Usage as _, UsageLog as _, VectorRetriever as _,
     };
 }

@@ -10,7 +10,7 @@ const MAIN: &str = "main";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct DocumentId(pub u32);
 
-/// The store's number of a passage, which the search legs return.
+/// The store's number of a passage, which the search retrievers return.
 ///
 /// Passages never change: a changed document gets new passages with new numbers, and no number is used twice. People and
 /// other programs should keep [`StoredPassage::id`] instead, which survives indexing again.
@@ -40,7 +40,7 @@ impl fmt::Debug for TextHash {
     }
 }
 
-/// The way the lexical leg reads a passage's text.
+/// The way the lexical retriever reads a passage's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextForm {
@@ -140,7 +140,7 @@ pub struct NewPassage {
     /// The part of the document it belongs to, for documents with parts: 0 for the body of an issue, 1 for its first comment.
     /// All passages of a part share its number.
     pub part: Option<u32>,
-    /// The way the lexical leg reads it.
+    /// The way the lexical retriever reads it.
     pub form: TextForm,
 }
 
@@ -361,7 +361,7 @@ pub struct StoredPassage {
     pub language: Option<String>,
     /// Its role.
     pub role: String,
-    /// The way the lexical leg reads it.
+    /// The way the lexical retriever reads it.
     pub form: TextForm,
     /// The key of its vectors.
     #[serde(skip)]

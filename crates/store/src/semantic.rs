@@ -1,4 +1,4 @@
-//! The semantic leg: a vector file for each model, kept level with the database.
+//! The semantic retriever: a vector file for each model, kept level with the database.
 //!
 //! A file holds one past state. Later changes are replayed from the database into memory before a query or a publication,
 //! and once they are many, a new file is written.

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | [`Documents`] | reading documents, passages and namespaces |
 //! | [`Changes`] | indexing and importing |
-//! | [`LexicalLeg`], [`VectorLeg`] | searching |
+//! | [`LexicalRetriever`], [`VectorRetriever`] | searching |
 //! | [`EvidenceGraph`] | claims, and the fragments that support or refute them |
 //! | [`Properties`] | settings of the index and calibrated thresholds |
 //! | [`Maintenance`] | publishing, checking, pruning |
@@ -36,15 +36,15 @@ use crate::usage_record::{
 /// A `dyn Store` offers the methods of all of them without an import. For a concrete store, import
 /// [`prelude`](crate::prelude).
 pub trait Store:
-    Documents + Changes + LexicalLeg + VectorLeg + EvidenceGraph + Properties + Maintenance + Usage + Serving
+    Documents + Changes + LexicalRetriever + VectorRetriever + EvidenceGraph + Properties + Maintenance + Usage + Serving
 {
 }
 
 impl<S> Store for S where
     S: Documents
         + Changes
-        + LexicalLeg
-        + VectorLeg
+        + LexicalRetriever
+        + VectorRetriever
         + EvidenceGraph
         + Properties
         + Maintenance
@@ -91,7 +91,7 @@ pub trait Documents: Send + Sync {
     fn newest_dates(&self) -> Result<Vec<(String, i64)>>;
 
     /// Returns passages in the order given, without those that are gone. A passage that was replaced or deleted after the
-    /// last [`publish`](Maintenance::publish) is still returned where the lexical leg still finds it.
+    /// last [`publish`](Maintenance::publish) is still returned where the lexical retriever still finds it.
     ///
     /// `namespaces` says where they are, so that a store of several servers asks no other; empty: anywhere.
     fn passages(&self, namespaces: &[String], ids: &[PassageId]) -> Result<Vec<StoredPassage>>;
@@ -140,7 +140,7 @@ pub trait Changes: Send + Sync {
     /// Removes a namespace and all its documents in one transaction. A missing namespace is not an error.
     fn remove_namespace(&self, name: &str) -> Result<Applied>;
 
-    /// Applies changes in order, in one transaction: all or nothing. The database shows them at once, the legs after
+    /// Applies changes in order, in one transaction: all or nothing. The database shows them at once, the retrievers after
     /// [`publish`](Maintenance::publish) at the latest.
     fn apply(&self, changes: &[Change]) -> Result<Applied>;
 
@@ -174,11 +174,11 @@ impl std::fmt::Debug for Writing<'_> {
 }
 
 /// Scores passages by BM25.
-pub trait LexicalLeg: Send + Sync {
+pub trait LexicalRetriever: Send + Sync {
     /// Returns the `k` passages that match the query's words best.
     fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits>;
 
-    /// Returns the scores that [`lexical`](LexicalLeg::lexical) gives with the same filter, for any passages, in the order
+    /// Returns the scores that [`lexical`](LexicalRetriever::lexical) gives with the same filter, for any passages, in the order
     /// given. Of the filter only the namespaces count, because they determine the frequencies; a passage of another
     /// namespace scores 0.
     fn bm25(&self, query: &LexicalQuery, filter: &Filter, ids: &[PassageId]) -> Result<Vec<LexicalScore>>;
@@ -201,7 +201,7 @@ pub trait LexicalLeg: Send + Sync {
 }
 
 /// Stores vectors and scores passages by cosine similarity.
-pub trait VectorLeg: Send + Sync {
+pub trait VectorRetriever: Send + Sync {
     /// Returns texts of passages that pass the filter and lack a vector of a model, each once, at most `limit`. The model
     /// may be unknown to the store.
     fn unembedded(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>>;
@@ -278,7 +278,7 @@ pub trait Maintenance: Send + Sync {
     /// Counts the store's content and measures its size.
     fn summary(&self) -> Result<Summary>;
 
-    /// Looks for damage in the database, and for differences between it and the legs. Reads everything, changes nothing.
+    /// Looks for damage in the database, and for differences between it and the retrievers. Reads everything, changes nothing.
     fn check(&self) -> Result<Findings>;
 
     /// Rebuilds every derived index that is damaged or behind, then returns the findings of a new

@@ -27,9 +27,9 @@ pub struct RecordedSearch {
     pub query_hash: [u8; 32],
     /// The query's text, if recording it is enabled.
     pub query_text: Option<String>,
-    /// The legs that took part: `hybrid`, `lexical` or `semantic`.
+    /// The retrievers that took part: `hybrid`, `lexical` or `semantic`.
     pub mode: String,
-    /// The model of the semantic leg.
+    /// The model of the semantic retriever.
     pub model: Option<String>,
     /// The cut that decided.
     pub method: String,
@@ -214,7 +214,7 @@ pub struct SearchSummary {
     pub entry_point: String,
     /// The query's text, if it was recorded.
     pub query: Option<String>,
-    /// The model of the semantic leg.
+    /// The model of the semantic retriever.
     pub model: Option<String>,
     /// The cut that decided.
     pub method: String,
@@ -247,13 +247,13 @@ pub struct QueryQuality {
     pub query_text: Option<String>,
     /// The identifier of the recorded search. Fewer of those are kept.
     pub search_id: Option<String>,
-    /// The model of the semantic leg.
+    /// The model of the semantic retriever.
     pub model: Option<String>,
-    /// The legs that took part: `hybrid`, `lexical` or `semantic`.
+    /// The retrievers that took part: `hybrid`, `lexical` or `semantic`.
     pub mode: String,
-    /// Number of candidates that the lexical leg found; `None` if it took no part.
+    /// Number of candidates that the lexical retriever found; `None` if it took no part.
     pub lexical_candidates: Option<u32>,
-    /// Number of candidates that the semantic leg found; `None` if it took no part.
+    /// Number of candidates that the semantic retriever found; `None` if it took no part.
     pub semantic_candidates: Option<u32>,
     /// Number of all candidates.
     pub candidates: u32,
@@ -284,7 +284,7 @@ pub struct QueryQuality {
     pub milliseconds: BTreeMap<String, f64>,
     /// Milliseconds from the start of the search to its recording.
     pub total_ms: f64,
-    /// The reason another model, or fewer legs, answered than requested.
+    /// The reason another model, or fewer retrievers, answered than requested.
     pub fallback_reason: Option<String>,
 }
 
@@ -322,7 +322,7 @@ pub enum ScoringKind {
 
 names!(ScoringKind { Search = "search", Memories = "memories", Issues = "issues", Evidence = "evidence" });
 
-/// Everything that determines the meaning of a score, apart from the model and the legs. Scores of two searches are
+/// Everything that determines the meaning of a score, apart from the model and the retrievers. Scores of two searches are
 /// comparable when their keys are equal.
 ///
 /// The text form is stable: the kind, the fusion, then the settings by name, as in

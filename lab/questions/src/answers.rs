@@ -41,7 +41,7 @@ impl Answered {
     /// Asks a question with the settings of the index.
     ///
     /// # Errors
-    /// The search fails, or falls back to another model or to one leg.
+    /// The search fails, or falls back to another model or to one retriever.
     pub fn to(question: &Question, index: &Index) -> Result<Answered> {
         let request = SearchRequest::new(&question.ask).limit(ALL).explain();
         let started = Instant::now();

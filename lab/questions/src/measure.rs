@@ -14,7 +14,7 @@ pub const PASTS: [usize; 7] = [0, 1, 2, 5, 10, 50, 200];
 pub struct Measured {
     /// The list.
     pub tree: String,
-    /// The model of the semantic leg.
+    /// The model of the semantic retriever.
     pub model: String,
     /// Documents of the tree.
     pub documents: u64,

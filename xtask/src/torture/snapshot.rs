@@ -134,7 +134,7 @@ fn rows(connection: &Connection, sql: &str) -> Result<Vec<String>> {
     Ok(rows)
 }
 
-/// Runs a few searches on either leg and returns passages with their scores.
+/// Runs a few searches by either retriever and returns passages with their scores.
 ///
 /// # Errors
 /// A search fails.

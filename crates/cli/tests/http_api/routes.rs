@@ -202,10 +202,10 @@ fn lists_of_other_engines_are_cut_many_at_a_time() {
     // One list comes out as `tamis cut --json` has it.
     let input: String = scores.iter().map(|score| format!("{score}\n")).collect();
     assert_eq!(answer["lists"][0], cut(directory.path(), &["--json"], &input));
-    // Both legs, fused by a weight of the caller's.
-    let legs = json!({ "method": "fixed:k=1", "fusion_weight": 0.1, "kept_only": true, "lists": [{ "entries": [
+    // Both retrievers, fused by a weight of the caller's.
+    let retrievers = json!({ "method": "fixed:k=1", "fusion_weight": 0.1, "kept_only": true, "lists": [{ "entries": [
         { "similarity": 0.9, "bm25": 1.0 }, { "similarity": 0.2, "bm25": 9.0 }, { "similarity": 0.1 } ] }] });
-    let fused = post(&server, "/v1/cut", &legs).json();
+    let fused = post(&server, "/v1/cut", &retrievers).json();
     let lines = fused["lists"][0]["lines"].as_array().expect("lines");
     assert!(lines.len() == 1 && lines[0]["line"] == 2 && lines[0]["kept"] == true, "{fused}");
     // Distances, in any order.

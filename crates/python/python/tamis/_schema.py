@@ -60,7 +60,7 @@ class Answer(Convertible):
     language_hint: str | None
     """The language that was preferred, by canonical name; None without a hint."""
     mode_used: str
-    """The legs that took part: `hybrid`, `lexical` or `semantic`."""
+    """The retrievers that took part: `hybrid`, `lexical` or `semantic`."""
     fallback_reason: str | None
     """The reason why the mode or the model differs from the requested one."""
     pending_model: str | None
@@ -69,7 +69,7 @@ class Answer(Convertible):
     warnings: list[str]
     """Problems that did not prevent an answer, such as a variant or a shared namespace that was left out."""
     model: str | None
-    """The model of the semantic leg."""
+    """The model of the semantic retriever."""
     results: list[Hit]
     """The relevant entries, best first, shortened to the limit. Each is shown by its best passage, with its other
     relevant ones below. With the option `passages`, every relevant passage is a result."""

@@ -324,7 +324,7 @@ pub(crate) fn with_spare(k: usize) -> usize {
     if k == 0 { 0 } else { k.saturating_add(SPARE) }
 }
 
-/// A passage that a leg found.
+/// A passage that a retriever found.
 pub(crate) trait Hit {
     fn passage(&self) -> PassageId;
     fn score(&self) -> f32;

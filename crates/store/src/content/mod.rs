@@ -2,7 +2,7 @@
 //!
 //! The traits of a store on any [`Content`] are here once, with their statements and what reads the rows: reading documents in `documents`,
 //! all others in this file, with what a store needs for other traits. What a database does in its own way is with that database: writing
-//! documents, filters, and the two legs.
+//! documents, filters, and the two retrievers.
 
 mod documents;
 

@@ -1,6 +1,6 @@
 //! The store in a directory: SQLite for the truth, Tantivy and vector files for the search.
 
-mod legs;
+mod retrievers;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -353,7 +353,7 @@ impl Maintenance for EmbeddedStore {
         let integrity = self.database.integrity()?;
         let mut findings = Findings { passages: integrity.passages.len() as u64, problems: integrity.problems };
         if !findings.problems.is_empty() {
-            // The legs cannot be compared with a damaged database.
+            // The retrievers cannot be compared with a damaged database.
             return Ok(findings);
         }
         for message in check_lexical(&self.lexical, &integrity.passages)? {

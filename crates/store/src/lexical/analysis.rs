@@ -249,7 +249,7 @@ pub struct Highlighter {
 }
 
 impl Highlighter {
-    /// Makes a highlighter for the terms that [`lexical`](crate::LexicalLeg::lexical) returned. Words in half of all passages are
+    /// Makes a highlighter for the terms that [`lexical`](crate::LexicalRetriever::lexical) returned. Words in half of all passages are
     /// ignored.
     #[must_use]
     pub fn new(terms: &[TermStatistics], passages: u64) -> Highlighter {

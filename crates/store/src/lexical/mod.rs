@@ -1,4 +1,4 @@
-//! The lexical leg: BM25 over the words of passages, in a Tantivy index that is derived from the database.
+//! The lexical retriever: BM25 over the words of passages, in a Tantivy index that is derived from the database.
 //!
 //! A text passes through `identifiers` (splitting), `analysis` (words to terms) and `fields` (the schema) to [`Lexical`], which catches
 //! up with the database. A query passes through `analysis`, `query` (its terms, with their frequencies and BM25 weights) and `search`

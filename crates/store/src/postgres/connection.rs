@@ -19,7 +19,7 @@ use super::servers::{InOrder, Outage, Sessions};
 use super::{address, row_security, servers};
 use crate::error::{Result, StoreError};
 
-/// Most connections of one store. As many calls run at a time as there are cores, most of them with a connection for each leg, and
+/// Most connections of one store. As many calls run at a time as there are cores, most of them with a connection for each retriever, and
 /// writing takes two more.
 pub(crate) fn most_connections() -> usize {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);

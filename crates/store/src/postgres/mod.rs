@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | the documents, passages and evidence of one namespace | that one, and the transaction is confined to it (`row_security`) |
 //! | records, attributes, passages, places and vectors by number | those that the caller says they are in; all if it says none |
-//! | the two legs, `select`, coverage | those of the filter that have passages (`select::Scope`), and the transaction is confined to the filter's; all if it names none |
+//! | the two retrievers, `select`, coverage | those of the filter that have passages (`select::Scope`), and the transaction is confined to the filter's; all if it names none |
 //! | `find`, origins, newest dates, models, summaries, checks, publishing | all |
 //! | the list of namespaces and the change number | all, by the coordinator's list (`namespace_list`) where nodes hold the tables |
 //! | writing | those of the documents, each of which is locked first (`namespaces`) |
@@ -19,8 +19,8 @@
 //! `servers` that `address` names; `error` explains what can go wrong on the way. `schema` creates the tables, and `row_security` confines
 //! reading to namespaces a second time. `changes` writes documents, `namespaces` registers their namespaces and has the right to write
 //! over several calls, [`content`](crate::content) reads documents, in statements of a `session`. `select` resolves filters. `words` and
-//! `vectors` are the two legs, and [`Legs`] and [`Resident`] hold what both keep in memory. `jobs` is the queue of trees to be indexed, `serving` serves
-//! the servers of a team, `usage` is its log, and `sharding` distributes the tables.
+//! `vectors` are the two retrievers, and [`Retrievers`] and [`Resident`] hold what both keep in memory. `jobs` is the queue of trees to be
+//! indexed, `serving` serves the servers of a team, `usage` is its log, and `sharding` distributes the tables.
 
 mod address;
 mod changes;
@@ -87,7 +87,7 @@ pub struct PostgresStore {
     pub(crate) is_distributed: bool,
     pub(crate) holding: Holding,
     pub(crate) counted: Counted,
-    pub(crate) legs: Legs,
+    pub(crate) retrievers: Retrievers,
     pub(crate) namespaces: KnownNamespaces,
     pub(crate) listening: Listening,
     pub(crate) guard: Arc<Guard>,
@@ -114,7 +114,7 @@ impl PostgresStore {
             is_distributed,
             holding: Holding::default(),
             counted: Counted::default(),
-            legs: Legs::default(),
+            retrievers: Retrievers::default(),
             namespaces: Mutex::default(),
             listening: Listening::default(),
         })
@@ -329,7 +329,7 @@ fn is_gone(failure: &Failure) -> bool {
 
 /// Results that later searches use again, and the sizes that decide how they are found.
 #[derive(Debug, Default)]
-pub(crate) struct Legs {
+pub(crate) struct Retrievers {
     /// The selections of recent filters, by the state of their namespaces.
     pub selections: Recent<(State, Filter), Arc<Selection>>,
     /// The coverage of models under recent filters.
@@ -343,7 +343,7 @@ pub(crate) struct Legs {
     pub sizes: Sizes,
 }
 
-impl Legs {
+impl Retrievers {
     /// Resolves a filter, or returns a recent result.
     pub async fn selection(&self, transaction: &Transaction<'_>, filter: &Filter) -> Result<Arc<Selection>, Failure> {
         let scope = Scope::read(transaction, filter).await?;

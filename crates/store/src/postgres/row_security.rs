@@ -77,7 +77,7 @@ mod tests {
     use crate::postgres::words::in_memory::TermNumbers;
     use crate::postgres::{PostgresStore, select};
     use crate::record::{Attribute, Change, ModelKey, NewDocument, NewPassage, TextForm};
-    use crate::store::{Changes, Documents, LexicalLeg, VectorLeg};
+    use crate::store::{Changes, Documents, LexicalRetriever, VectorRetriever};
     use deadpool_postgres::Transaction;
     use std::collections::BTreeSet;
 
@@ -175,7 +175,7 @@ mod tests {
     fn large_namespaces_are_searched_under_the_role() {
         let Some(filled) = filled() else { return };
         let mut store = filled.another();
-        store.legs.sizes = crate::postgres::Sizes { few: 0, many: 0, ..Default::default() };
+        store.retrievers.sizes = crate::postgres::Sizes { few: 0, many: 0, ..Default::default() };
         for name in NAMES {
             let filter = named(&[name]);
             assert_eq!(store.lexical(&LexicalQuery::new("secret"), &filter, 20).unwrap().hits.len(), 1, "{name}");

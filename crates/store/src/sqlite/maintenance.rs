@@ -126,7 +126,7 @@ impl Database {
         self.with_writer(|connection| Ok(connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?))
     }
 
-    /// Records the change up to which the legs were published, and forgets the deletions that all of them have passed.
+    /// Records the change up to which the retrievers were published, and forgets the deletions that all of them have passed.
     pub(crate) fn published(&self, seq: u64, passed_by_all: u64) -> Result<()> {
         self.write(|connection| {
             if connection.execute("DELETE FROM tombstones WHERE seq <= ?1", [passed_by_all as i64])? > 0 {

@@ -1,4 +1,5 @@
-//! The database `tamis.db`, which holds the truth that the legs are derived from: its file and its connections, many for reading and one
+//! The database `tamis.db`, which holds the truth that the retrievers are derived from: its file and its connections, many for reading and
+//! one
 //! for writing.
 //!
 //! - `batch` applies changes to documents and namespaces.

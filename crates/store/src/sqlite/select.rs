@@ -10,7 +10,7 @@ use crate::filter::{AttributeCondition, BitSet, DAY_NS, Filter, PathGlobs, Selec
 use crate::record::{DocumentId, PassageRef};
 
 impl Database {
-    /// Returns the passages that pass a filter. A filter that excludes nothing becomes "everything", which costs the legs
+    /// Returns the passages that pass a filter. A filter that excludes nothing becomes "everything", which costs the retrievers
     /// nothing.
     pub(crate) fn resolve(&self, filter: &Filter) -> Result<Selection> {
         let globs = PathGlobs::new(&filter.path_globs)?;

@@ -99,7 +99,7 @@ pub fn texts(store: &dyn Store, ids: &[PassageId]) -> Vec<String> {
     store.passages(&[], ids).unwrap().into_iter().map(|passage| passage.text).collect()
 }
 
-/// The texts that the lexical leg finds.
+/// The texts that the lexical retriever finds.
 pub fn found(store: &dyn Store, query: &str) -> Vec<String> {
     let hits = store.lexical(&tamis_store::LexicalQuery::new(query), &Filter::default(), 100).unwrap().hits;
     texts(store, &hits.iter().map(|hit| hit.passage).collect::<Vec<_>>())

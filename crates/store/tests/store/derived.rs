@@ -18,7 +18,7 @@ fn filled(directory: &Path) -> EmbeddedStore {
     store
 }
 
-/// The answers of both legs.
+/// The answers of both retrievers.
 fn answers(store: &EmbeddedStore) -> (Vec<String>, Vec<PassageId>) {
     let nearest = store.nearest(MODEL, &[1.0, 0.5, 0.1, 0.0, 0.2, -0.3, 0.7, 0.9], &Filter::default(), 100).unwrap();
     (found(store, "flour sand"), nearest.hits.iter().map(|hit| hit.passage).collect())

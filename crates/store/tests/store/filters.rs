@@ -1,4 +1,4 @@
-//! Filters take effect inside both legs.
+//! Filters take effect inside both retrievers.
 
 use std::collections::BTreeSet;
 

@@ -396,7 +396,7 @@ proptest! {
                 .filter(|(_, (number, place))| documents[*number].passes(*place, asked))
                 .map(|(&id, _)| id)
                 .collect();
-            // Both legs, the selection and the counts agree.
+            // Both retrievers, the selection and the counts agree.
             prop_assert_eq!(&passing(&store, &asked.filter()), &expected, "{:?}", asked);
             // A smaller limit still returns only passages that pass.
             let few = store.lexical(&LexicalQuery::new("needle"), &asked.filter(), 2).unwrap();

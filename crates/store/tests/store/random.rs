@@ -1,4 +1,4 @@
-//! After any sequence of changes, the legs hold the content of the database and answer as if built at once.
+//! After any sequence of changes, the retrievers hold the content of the database and answer as if built at once.
 
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_legs_agree_with_the_database(steps in proptest::collection::vec(step(), 1..25)) {
+    fn the_retrievers_agree_with_the_database(steps in proptest::collection::vec(step(), 1..25)) {
         let directory = temporary();
         let mut store = open(directory.path());
         let mut truth = Truth::new();

@@ -1,4 +1,4 @@
-//! The two legs: their hits, order and scores.
+//! The two retrievers: their hits, order and scores.
 
 use tamis_store::prelude::*;
 use tamis_store::{Change, Filter, LexicalQuery, Nearest, PassageId, StoreError, TextHash};
@@ -204,7 +204,7 @@ fn a_query_vector_is_held_to_its_model() {
 
 #[test]
 fn what_is_gone_is_found_as_it_was_until_that_is_published() {
-    // Of the embedded store alone: in PostgreSQL a change of documents changes both legs with it.
+    // Of the embedded store alone: in PostgreSQL a change of documents changes both retrievers with it.
     let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["flour"]), prose("b.md", &["flour too"])]);
@@ -231,7 +231,7 @@ fn equal_passages_are_found_in_the_order_of_their_paths_whenever_they_were_store
             // Each publication makes a segment of its own.
             publish(store);
         }
-        // More that are as good than a leg is asked for.
+        // More that are as good than a retriever is asked for.
         put(store, (0..20).map(|at| prose(&format!("e{at:02}.md"), &["the mill grinds flour"])).collect());
         embed(store);
         publish(store);

@@ -1,6 +1,6 @@
 //! Likely duplicates of an issue; there may be none.
 //!
-//! Both legs propose issues (`search::documents`), `likeness` compares two issues, `finder` orders and cuts, and
+//! Both retrievers propose issues (`search::documents`), `likeness` compares two issues, `finder` orders and cuts, and
 //! `answer` is the result. `docs/research/duplicates.md` explains the choice of the measure and its floor.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,7 +140,7 @@ pub struct ConsideredDuplicate {
     pub score: f64,
 }
 
-// Finds the duplicates of an issue: both legs propose, likeness orders, the floor and the configured cut end the list.
+// Finds the duplicates of an issue: both retrievers propose, likeness orders, the floor and the configured cut end the list.
 
 /// The entry point recorded by default.
 const ENTRY_POINT: &str = "duplicates";
@@ -151,7 +151,7 @@ const FLOOR: &str = "likeness_floor";
 /// The constant of the fusion that selects issues to compare; likeness then orders them.
 const RRF_K: f64 = 60.0;
 
-/// Issues that each leg proposes.
+/// Issues that each retriever proposes.
 const CANDIDATES: usize = 50;
 
 /// Fewest issues returned once the nearest one is like enough, for a person to compare.

@@ -102,13 +102,13 @@ impl Client {
     /// Returns the step that the client needs before it uses a new entry.
     pub fn next_step(self) -> &'static str {
         match self {
-            Client::ClaudeCode => "start `claude` anew; it asks once whether to trust a project's servers",
-            Client::ClaudeDesktop => "quit Claude Desktop and start it anew",
-            Client::Codex => "start `codex` anew; it reads a project's file only where the project is trusted",
-            Client::CopilotCli => "start `copilot` anew",
+            Client::ClaudeCode => "restart `claude`; it asks once whether to trust a project's servers",
+            Client::ClaudeDesktop => "restart Claude Desktop",
+            Client::Codex => "restart `codex`; it reads a project's file only where the project is trusted",
+            Client::CopilotCli => "restart `copilot`",
             Client::Cursor => "switch the server on in Cursor's settings, under MCP",
-            Client::GeminiCli => "start `gemini` anew",
-            Client::OpenCode => "start `opencode` anew",
+            Client::GeminiCli => "restart `gemini`",
+            Client::OpenCode => "restart `opencode`",
             Client::VsCode => "start the server from the line above the entry, or by the command `MCP: List Servers`",
             Client::Windsurf => "refresh the list of servers in Cascade",
             Client::Zed => "look at the list of servers in the settings of the agent panel",

@@ -20,7 +20,7 @@ pub struct Answer {
     pub query_id: Option<String>,
     /// The language that was preferred, by canonical name; null without a hint.
     pub language_hint: Option<String>,
-    /// The legs that took part: `hybrid`, `lexical` or `semantic`.
+    /// The retrievers that took part: `hybrid`, `lexical` or `semantic`.
     pub mode_used: String,
     /// The reason why the mode or the model differs from the requested one.
     pub fallback_reason: Option<String>,
@@ -35,7 +35,7 @@ pub struct Answer {
     /// The namespaces that could not be searched, because the server that holds them is away; left out if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_namespaces: Vec<String>,
-    /// The model of the semantic leg.
+    /// The model of the semantic retriever.
     pub model: Option<String>,
     /// The relevant entries, best first, shortened to the limit. Each is shown by its best passage, with its other relevant
     /// ones below. With the option `passages`, every relevant passage is a result.

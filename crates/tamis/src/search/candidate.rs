@@ -1,4 +1,4 @@
-//! What a search holds of passages: candidates with their scores, and what the legs know of all passages.
+//! What a search holds of passages: candidates with their scores, and what the retrievers know of all passages.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -107,16 +107,16 @@ impl Candidate {
     }
 }
 
-/// What each leg knows of all passages.
+/// What each retriever knows of all passages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Statistics {
     pub lexical: Option<LexicalStatistics>,
     pub semantic: Option<Background>,
-    /// The number of candidates that each leg found.
+    /// The number of candidates that each retriever found.
     pub found: Found,
 }
 
-/// The number of candidates that each leg found; `None` if it took no part.
+/// The number of candidates that each retriever found; `None` if it took no part.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
     pub lexical: Option<usize>,
@@ -155,11 +155,11 @@ pub(crate) struct Phrased {
 pub(crate) struct Retrieved {
     /// The prepared question.
     pub query: Query,
-    /// The legs that took part.
+    /// The retrievers that took part.
     pub plan: Plan,
     /// The candidates with their raw scores, in the order of equal ones.
     pub candidates: Vec<Candidate>,
-    /// What each leg knows of all passages.
+    /// What each retriever knows of all passages.
     pub statistics: Statistics,
     /// Each phrasing of the query with what it found, the query itself first; empty if there is only one.
     pub phrased: Vec<Phrased>,

@@ -119,7 +119,7 @@ pub(crate) fn scope_among(
             Err(Error::argument("namespace", format!("{name:?}"), format!("one of {}", names.join(", "))))
         }
     };
-    // A search of everything needs no filter, which keeps the legs on their fast path. With access rights the filter stays, since
+    // A search of everything needs no filter, which keeps the retrievers on their fast path. With access rights the filter stays, since
     // another namespace may be added meanwhile.
     let exactly = |mut own: Vec<String>| {
         own.sort();

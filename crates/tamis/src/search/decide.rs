@@ -84,7 +84,7 @@ pub(crate) fn gate_evidence(retrieved: &Retrieved, short: &HashSet<PassageId>) -
     }
 }
 
-/// Returns the reason if the thresholds refused every candidate of the semantic leg.
+/// Returns the reason if the thresholds refused every candidate of the semantic retriever.
 pub(crate) fn rejected(ranking: &Ranking, retrieved: &Retrieved, thresholds: Option<&Thresholds>) -> Option<String> {
     let refuses_all = ranking.pool.admitted().is_none_or(|admitted| admitted.by_similarity == 0);
     let thresholds = thresholds.filter(|_| refuses_all)?;

@@ -21,14 +21,14 @@ use crate::collections::ISSUES;
 use crate::config::Mode;
 use crate::{Error, models};
 
-/// The best passage of each document that a leg found, best first.
-pub(crate) struct DocumentLeg {
+/// The best passage of each document that a retriever found, best first.
+pub(crate) struct DocumentRetriever {
     pub best: Vec<Candidate>,
-    /// The number of passages that the leg found; `None` if it took no part.
+    /// The number of passages that the retriever found; `None` if it took no part.
     pub found: Option<usize>,
 }
 
-impl DocumentLeg {
+impl DocumentRetriever {
     /// Orders documents by the best score of their passages. Those without a finite score are left out.
     pub fn new(candidates: &[Candidate], found: Option<usize>, score: impl Fn(&Candidate) -> Option<f64>) -> Self {
         let scored = candidates.iter().filter_map(|candidate| Some((score(candidate)?, candidate)));
@@ -37,11 +37,11 @@ impl DocumentLeg {
         let mut seen: HashSet<DocumentId> = HashSet::new();
         let best = scored.into_iter().map(|(_, candidate)| candidate);
         let best = best.filter(|candidate| seen.insert(candidate.passage.document)).cloned().collect();
-        DocumentLeg { best, found }
+        DocumentRetriever { best, found }
     }
 }
 
-/// Retrieves until each of the `legs` has `wanted` documents, or no more candidates: first `depth` passages of each, then four
+/// Retrieves until each of the `retrievers` has `wanted` documents, or no more candidates: first `depth` passages of each, then four
 /// times as many.
 pub(crate) fn retrieve_documents<const LEGS: usize>(
     context: &Context<'_>,
@@ -49,18 +49,20 @@ pub(crate) fn retrieve_documents<const LEGS: usize>(
     filter: &Filter,
     (wanted, mut depth): (usize, usize),
     clock: &mut Stopwatch,
-    legs: impl Fn(&Retrieved) -> [DocumentLeg; LEGS],
+    retrievers: impl Fn(&Retrieved) -> [DocumentRetriever; LEGS],
 ) -> Result<(Retrieved, [Vec<Candidate>; LEGS]), Error> {
     loop {
         let retrieved = retrieve(context, request, filter, Depth::exactly(depth), clock)?;
-        let legs = legs(&retrieved);
-        let is_whole = |leg: &DocumentLeg| leg.best.len() >= wanted || leg.found.is_none_or(|found| found < depth);
-        if depth as u64 >= retrieved.plan.coverage.passages || legs.iter().all(is_whole) {
-            let first = |mut leg: DocumentLeg| {
-                leg.best.truncate(wanted);
-                leg.best
+        let retrievers = retrievers(&retrieved);
+        let is_whole = |retriever: &DocumentRetriever| {
+            retriever.best.len() >= wanted || retriever.found.is_none_or(|found| found < depth)
+        };
+        if depth as u64 >= retrieved.plan.coverage.passages || retrievers.iter().all(is_whole) {
+            let first = |mut retriever: DocumentRetriever| {
+                retriever.best.truncate(wanted);
+                retriever.best
             };
-            return Ok((retrieved, legs.map(first)));
+            return Ok((retrieved, retrievers.map(first)));
         }
         depth *= 4;
     }
@@ -77,7 +79,7 @@ pub(crate) struct IssueQuery<'a> {
     pub filter: Filter,
     /// The issue that the text comes from, which is left out.
     pub own: Option<DocumentId>,
-    /// Issues from each leg.
+    /// Issues from each retriever.
     pub candidates: usize,
     /// The constant of reciprocal rank fusion.
     pub rrf_k: f64,
@@ -95,7 +97,7 @@ pub(crate) struct FoundIssues {
     rrf_k: f64,
 }
 
-/// An issue that a leg found.
+/// An issue that a retriever found.
 pub(crate) struct FoundIssue {
     /// Its document.
     pub document: DocumentId,
@@ -103,7 +105,7 @@ pub(crate) struct FoundIssue {
     pub number: u64,
     /// Its best passage: the most similar one, if similarities are known.
     best: Candidate,
-    /// Its rank among the issues of each leg, from 1, by its best passage there.
+    /// Its rank among the issues of each retriever, from 1, by its best passage there.
     pub lexical_rank: Option<usize>,
     pub semantic_rank: Option<usize>,
     /// The best BM25 score of its passages.
@@ -200,7 +202,7 @@ fn counts(passage: &StoredPassage) -> bool {
     passage.role != tamis_text::Role::Bot.as_str() || passage.part.is_none_or(|part| part == 0)
 }
 
-/// Finds the issues of both legs, `candidates` from each, fused by reciprocal ranks. Both legs search deeper until they have
+/// Finds the issues of both retrievers, `candidates` from each, fused by reciprocal ranks. Both retrievers search deeper until they have
 /// that many different issues, or no more candidates.
 pub(crate) fn issues(
     context: &Context<'_>,
@@ -211,22 +213,23 @@ pub(crate) fn issues(
     request.check()?;
     let filter = Filter { collections: vec![ISSUES.to_owned()], ..query.filter.clone() };
     let depth = (query.candidates + 1) * PASSAGES_OF_AN_ISSUE;
-    let legs = |retrieved: &Retrieved| {
+    let retrievers = |retrieved: &Retrieved| {
         let counted = |passage: &StoredPassage| {
             query.own != Some(passage.document) && counts(passage) && Issue::number_at(&passage.path).is_some()
         };
-        let leg = |found, score: fn(&Candidate) -> Option<f64>| {
+        let retriever = |found, score: fn(&Candidate) -> Option<f64>| {
             let score = |candidate: &Candidate| score(candidate).filter(|_| counted(&candidate.passage));
-            DocumentLeg::new(&retrieved.candidates, found, score)
+            DocumentRetriever::new(&retrieved.candidates, found, score)
         };
         let found = retrieved.statistics.found;
         [
-            leg(found.lexical, |candidate| candidate.scores.bm25.filter(|&bm25| bm25 > 0.0)),
-            leg(found.semantic, |candidate| candidate.scores.similarity),
+            retriever(found.lexical, |candidate| candidate.scores.bm25.filter(|&bm25| bm25 > 0.0)),
+            retriever(found.semantic, |candidate| candidate.scores.similarity),
         ]
     };
-    let (retrieved, legs) = retrieve_documents(context, &request, &filter, (query.candidates, depth), clock, legs)?;
-    let issues = fused(&legs, query.rrf_k);
+    let (retrieved, retrievers) =
+        retrieve_documents(context, &request, &filter, (query.candidates, depth), clock, retrievers)?;
+    let issues = fused(&retrievers, query.rrf_k);
     clock.lap("fuse");
     Ok(FoundIssues { retrieved, issues, filter, rrf_k: query.rrf_k })
 }
@@ -320,15 +323,15 @@ pub(crate) fn record_issues(
     write_record(context, search, &found.retrieved, &decided, served, clock)
 }
 
-/// An issue's best passage and its rank in each leg, lexical and semantic.
+/// An issue's best passage and its rank by each retriever, lexical and semantic.
 type Places<'l> = [Option<(&'l Candidate, usize)>; 2];
 
-/// Returns the issues of both legs, lexical and semantic, as one list, best first.
-fn fused(legs: &[Vec<Candidate>; 2], k: f64) -> Vec<FoundIssue> {
+/// Returns the issues of both retrievers, lexical and semantic, as one list, best first.
+fn fused(retrievers: &[Vec<Candidate>; 2], k: f64) -> Vec<FoundIssue> {
     let mut found: BTreeMap<DocumentId, Places> = BTreeMap::new();
-    for (leg, candidates) in legs.iter().enumerate() {
+    for (retriever, candidates) in retrievers.iter().enumerate() {
         for (candidate, rank) in candidates.iter().zip(1..) {
-            found.entry(candidate.passage.document).or_default()[leg] = Some((candidate, rank));
+            found.entry(candidate.passage.document).or_default()[retriever] = Some((candidate, rank));
         }
     }
     let evidence = |[lexical, semantic]: &Places| Evidence {
@@ -370,7 +373,7 @@ pub(crate) struct FoundPages {
     pub copies: HashSet<DocumentId>,
     /// The number of relevant passages, and the reason.
     pub cut: CutReport,
-    /// The reason why a different model, or fewer legs, answered.
+    /// The reason why a different model, or fewer retrievers, answered.
     pub fallback_reason: Option<String>,
 }
 

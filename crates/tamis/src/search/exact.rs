@@ -1,4 +1,4 @@
-//! What a query names or repeats. The legs may rank these anywhere, so the store is searched for them separately: definitions of
+//! What a query names or repeats. The retrievers may rank these anywhere, so the store is searched for them separately: definitions of
 //! names, lines that make a message, and files. A file that a query names is among the results, whatever it holds. Otherwise the search
 //! takes the path as words, and says so where the index has no such file: the user may have meant to search below it.
 
@@ -10,7 +10,7 @@ use tamis_text::{Kind, Role};
 
 use super::candidate::Candidate;
 use super::context::Context;
-use super::plan::LegQueries;
+use super::plan::RetrieverQueries;
 use super::query::{Query, WordFilter, share, texts};
 use crate::Error;
 use crate::collections::CODE;
@@ -42,7 +42,7 @@ const MOST_HOLDING: usize = MOST_EXACT;
 /// The least number of words of a query that is a heading. Many documents have a section of the name `Getting started`.
 const FEWEST_WORDS_OF_A_HEADING: usize = 3;
 
-/// Returns the exact finds of a question among the passages of a filter. `statistics` are those of the lexical leg; without
+/// Returns the exact finds of a question among the passages of a filter. `statistics` are those of the lexical retriever; without
 /// them words do not take part, and nothing is looked for.
 pub(crate) fn exact_finds(
     context: &Context<'_>,
@@ -225,7 +225,7 @@ const LONGEST_EXTENSION: usize = 8;
 /// The most files of one name that a query names. Of more, it names the one at the root.
 const MOST_OF_NAME: usize = 3;
 
-/// The passages of each leg among which those of a named file are looked for.
+/// The passages of each retriever among which those of a named file are looked for.
 const MOST_OF_FILES: usize = 64;
 
 /// Files that most projects of a language have. A question that mentions one is hardly ever about its text.
@@ -245,12 +245,12 @@ struct PathWord {
     certain: bool,
 }
 
-/// Returns the best passage of each file that a question names, among the passages of a filter. `queries` are those of its legs.
+/// Returns the best passage of each file that a question names, among the passages of a filter. `queries` are those of its retrievers.
 pub(crate) fn named_files(
     context: &Context<'_>,
     query: &Query,
     filter: &Filter,
-    queries: &LegQueries<'_>,
+    queries: &RetrieverQueries<'_>,
 ) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
     let mut found = Vec::new();
     // A caller who has chosen the files has no other in mind.

@@ -1,5 +1,5 @@
-//! Gathers passages from both legs, from the own namespace first and then from those that the same owner shares. A passage that one
-//! leg found gets its score in the other one too, so every one has both raw scores.
+//! Gathers passages from both retrievers, from the own namespace first and then from those that the same owner shares. A passage that one
+//! retriever found gets its score in the other one too, so every one has both raw scores.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,26 +11,26 @@ use tamis_store::{
 use super::answer::joined;
 use super::candidate::{Candidate, Found, Phrased, Scores, Statistics};
 use super::context::{Context, Scope};
-use super::plan::{Leg, LegError, LegQueries, Plan, knows_a_word};
+use super::plan::{Plan, Retriever, RetrieverError, RetrieverQueries, knows_a_word};
 use super::query::Query;
 use crate::Error;
 
-/// The passages that both legs propose with their raw scores.
+/// The passages that both retrievers propose with their raw scores.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gathered {
     pub scores: BTreeMap<PassageId, Scores>,
     pub statistics: Statistics,
 }
 
-/// Queries both legs for the candidates of a depth.
+/// Queries both retrievers for the candidates of a depth.
 pub(crate) fn gather(
     store: &dyn Store,
-    asked: &LegQueries<'_>,
+    asked: &RetrieverQueries<'_>,
     filter: &Filter,
     depth: Depth,
-) -> Result<Gathered, LegError> {
-    let LegQueries { lexical, semantic } = asked;
-    let legs = |count: usize| {
+) -> Result<Gathered, RetrieverError> {
+    let RetrieverQueries { lexical, semantic } = asked;
+    let retrievers = |count: usize| {
         let words = || lexical.as_ref().map(|query| store.lexical(query, filter, count)).transpose();
         let vectors =
             || semantic.as_ref().map(|query| store.nearest(query.model, query.vector, filter, count)).transpose();
@@ -43,12 +43,12 @@ pub(crate) fn gather(
                 (words, vectors.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             }),
         };
-        let words = words.map_err(LegError::from_leg(Leg::Lexical))?;
-        Ok((words, vectors.map_err(LegError::from_leg(Leg::Semantic))?))
+        let words = words.map_err(RetrieverError::from_retriever(Retriever::Lexical))?;
+        Ok((words, vectors.map_err(RetrieverError::from_retriever(Retriever::Semantic))?))
     };
     let mut count = depth.first();
     let (words, vectors, reached, kept) = loop {
-        let (words, vectors) = legs(count)?;
+        let (words, vectors) = retrievers(count)?;
         let hits = words.as_ref().map_or(&[][..], |words| &words.hits);
         let nearest = vectors.as_ref().map_or(&[][..], |vectors| &vectors.hits);
         let enough = depth.reached(hits, nearest, count);
@@ -72,7 +72,7 @@ pub(crate) fn gather(
         scores.entry(hit.passage).or_default().similarity = Some(f64::from(hit.similarity));
     }
 
-    // A deeper hit is no candidate, but its score is known if the other leg has found it too.
+    // A deeper hit is no candidate, but its score is known if the other retriever has found it too.
     scores.retain(|passage, _| kept.contains(passage));
     complete(store, asked, filter, &mut scores)?;
     let found = Found {
@@ -86,16 +86,16 @@ pub(crate) fn gather(
 /// Fills in the raw scores that passages lack. `filter` names the namespaces whose statistics count.
 pub(crate) fn complete(
     store: &dyn Store,
-    asked: &LegQueries<'_>,
+    asked: &RetrieverQueries<'_>,
     filter: &Filter,
     scores: &mut BTreeMap<PassageId, Scores>,
-) -> Result<(), LegError> {
+) -> Result<(), RetrieverError> {
     let lacking = |scores: &BTreeMap<PassageId, Scores>, score: fn(&Scores) -> Option<f64>| -> Vec<PassageId> {
         scores.iter().filter(|(_, scores)| score(scores).is_none()).map(|(passage, _)| *passage).collect()
     };
     if let Some(query) = &asked.lexical {
         let missing = lacking(scores, |scores| scores.bm25);
-        let found = store.bm25(query, filter, &missing).map_err(LegError::from_leg(Leg::Lexical))?;
+        let found = store.bm25(query, filter, &missing).map_err(RetrieverError::from_retriever(Retriever::Lexical))?;
         for (passage, score) in missing.iter().zip(found) {
             let scores = scores.entry(*passage).or_default();
             scores.bm25 = Some(f64::from(score.bm25));
@@ -105,7 +105,9 @@ pub(crate) fn complete(
     if let Some(query) = &asked.semantic {
         let missing = lacking(scores, |scores| scores.similarity);
         let found = store.similarities(query.model, query.vector, filter, &missing);
-        for (passage, similarity) in missing.iter().zip(found.map_err(LegError::from_leg(Leg::Semantic))?) {
+        for (passage, similarity) in
+            missing.iter().zip(found.map_err(RetrieverError::from_retriever(Retriever::Semantic))?)
+        {
             scores.entry(*passage).or_default().similarity = similarity.map(f64::from);
         }
     }
@@ -120,14 +122,14 @@ impl Phrased {
 }
 
 impl Gathered {
-    /// Adds passages that no leg found under these queries, with their raw scores.
+    /// Adds passages that no retriever found under these queries, with their raw scores.
     pub fn add(
         &mut self,
         store: &dyn Store,
-        asked: &LegQueries<'_>,
+        asked: &RetrieverQueries<'_>,
         filter: &Filter,
         passages: impl Iterator<Item = PassageId>,
-    ) -> Result<(), LegError> {
+    ) -> Result<(), RetrieverError> {
         let known = self.scores.len();
         passages.for_each(|passage| _ = self.scores.entry(passage).or_default());
         if self.scores.len() > known { complete(store, asked, filter, &mut self.scores) } else { Ok(()) }
@@ -137,10 +139,10 @@ impl Gathered {
 /// Entries that a pool holds if the index has them.
 const ENTRIES: usize = 100;
 
-/// Most passages of each leg, in relation to the configured number, that are looked at for more entries.
+/// Most passages of each retriever, in relation to the configured number, that are looked at for more entries.
 const DEEPEST: usize = 8;
 
-/// The number of passages of each leg that a search for entries begins with, in relation to the configured number. Most pools of a
+/// The number of passages of each retriever that a search for entries begins with, in relation to the configured number. Most pools of a
 /// large tree need about so many, and asking twice takes longer.
 const FIRST: usize = 3;
 
@@ -150,36 +152,36 @@ const SPARE: f64 = 1.5;
 /// The depth of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Depth {
-    /// Passages of each leg.
+    /// Passages of each retriever.
     pub passages: usize,
-    /// Documents that the pool holds if deeper passages of the legs have them; 0 looks no deeper.
+    /// Documents that the pool holds if deeper passages of the retrievers have them; 0 looks no deeper.
     entries: usize,
-    /// True if exact finds join the pool, wherever the legs rank them.
+    /// True if exact finds join the pool, wherever the retrievers rank them.
     pub finds: bool,
 }
 
 impl Depth {
-    /// Exactly so many passages of each leg.
+    /// Exactly so many passages of each retriever.
     pub fn exactly(passages: usize) -> Self {
         Depth { passages, entries: 0, finds: false }
     }
 
-    /// So many passages of each leg, and the exact finds.
+    /// So many passages of each retriever, and the exact finds.
     pub fn with_finds(passages: usize) -> Self {
         Depth { finds: true, ..Depth::exactly(passages) }
     }
 
-    /// This depth, or so many passages of each leg if it has fewer.
+    /// This depth, or so many passages of each retriever if it has fewer.
     pub fn at_least(self, passages: usize) -> Self {
         Depth { passages: self.passages.max(passages), ..self }
     }
 
-    /// The number of passages to ask each leg for at first.
+    /// The number of passages to ask each retriever for at first.
     pub fn first(&self) -> usize {
         if self.entries == 0 { self.passages } else { FIRST * self.passages }
     }
 
-    /// The number of passages to ask each leg for after `asked` were not enough; `None` if that was the last step.
+    /// The number of passages to ask each retriever for after `asked` were not enough; `None` if that was the last step.
     pub fn next(&self, words: &[LexicalHit], vectors: &[SemanticHit], asked: usize) -> Option<usize> {
         let deepest = DEEPEST * self.passages;
         let documents = words.iter().map(|hit| hit.document).chain(vectors.iter().map(|hit| hit.document));
@@ -191,8 +193,8 @@ impl Depth {
         (asked < deepest).then_some(next)
     }
 
-    /// The least depth at which the hits of both legs are of enough documents, or of all that they have. `None` if there are not
-    /// enough, and a leg has more than `asked` passages.
+    /// The least depth at which the hits of both retrievers are of enough documents, or of all that they have. `None` if there are not
+    /// enough, and a retriever has more than `asked` passages.
     pub fn reached(&self, words: &[LexicalHit], vectors: &[SemanticHit], asked: usize) -> Option<usize> {
         let mut seen: HashSet<DocumentId> = HashSet::new();
         let (mut least, longest) = (self.passages, words.len().max(vectors.len()));
@@ -219,7 +221,7 @@ pub(crate) fn depth_under(context: &Context<'_>, rule: &dyn Rule) -> Depth {
     Depth { passages, entries, finds: !rule.counts_passages() }
 }
 
-/// Returns the hits of both legs that are among the first so many of one.
+/// Returns the hits of both retrievers that are among the first so many of one.
 pub(crate) fn within(depth: usize, words: &[LexicalHit], vectors: &[SemanticHit]) -> HashSet<PassageId> {
     let words = words.iter().take(depth).map(|hit| hit.passage);
     words.chain(vectors.iter().take(depth).map(|hit| hit.passage)).collect()
@@ -228,11 +230,11 @@ pub(crate) fn within(depth: usize, words: &[LexicalHit], vectors: &[SemanticHit]
 /// Gathers within a scope. Shared namespaces only add: if they fail, the own results stand, and the reason is returned.
 pub(crate) fn gather_within(
     store: &dyn Store,
-    asked: &LegQueries<'_>,
+    asked: &RetrieverQueries<'_>,
     scope: &Scope,
     filter: &Filter,
     depth: Depth,
-) -> Result<(Gathered, Option<String>), LegError> {
+) -> Result<(Gathered, Option<String>), RetrieverError> {
     let own = gather(store, asked, &scope.of_own(filter), depth)?;
     let shared = || Ok(gather(store, asked, &scope.of_shared(filter), depth)?);
     Ok(beside(own, scope, shared, |own, shared| join(store, asked, &scope.of_all(filter), own, shared)))
@@ -258,7 +260,7 @@ fn beside(
 /// weight of a word in one says nothing about its weight in the other.
 fn join(
     store: &dyn Store,
-    asked: &LegQueries<'_>,
+    asked: &RetrieverQueries<'_>,
     all: &Filter,
     own: &Gathered,
     shared: Gathered,
@@ -365,7 +367,7 @@ pub(crate) fn fetch(
     Ok((passages.into_iter().map(candidate).collect(), gone))
 }
 
-/// Gathers the query itself. A leg that fails is dropped from the plan where the other one can answer.
+/// Gathers the query itself. A retriever that fails is dropped from the plan where the other one can answer.
 pub(crate) fn gather_query(
     context: &Context<'_>,
     plan: &mut Plan,
@@ -439,7 +441,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let store = EmbeddedStore::open(directory.path(), Access::ReadWrite).expect("opened");
         let scope = Scope { own: vec!["own".into()], shared: vec!["shared".into()], names: Vec::new() };
-        let asked = LegQueries { lexical: Some(LexicalQuery::new("x")), semantic: None };
+        let asked = RetrieverQueries { lexical: Some(LexicalQuery::new("x")), semantic: None };
         let own = || gather(&store, &asked, &scope.of_own(&Filter::default()), Depth::exactly(9));
         let failed = || Err(StoreError::Missing { path: "shared".into() });
         let (gathered, reason) = beside(own().expect("gathered"), &scope, failed, |_, shared| Ok(shared));

@@ -1,4 +1,4 @@
-//! The plan of a search: the legs and the model that the state of the index allows, and the query's vector.
+//! The plan of a search: the retrievers and the model that the state of the index allows, and the query's vector.
 
 use tamis_embed::ModelInfo;
 use tamis_store::{Coverage, Filter, LexicalQuery, StoreError};
@@ -10,12 +10,12 @@ use super::request::SearchRequest;
 use crate::Error;
 use crate::config::Mode;
 
-/// The legs of a search, and the reasons why they differ from the requested ones.
+/// The retrievers of a search, and the reasons why they differ from the requested ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
-    /// The legs that take part.
+    /// The retrievers that take part.
     pub mode: Mode,
-    /// The model of the semantic leg, and its name in the configuration.
+    /// The model of the semantic retriever, and its name in the configuration.
     pub model: Option<ModelInfo>,
     pub model_name: String,
     /// The query's vector under that model, if the model knows a word of the query.
@@ -31,34 +31,34 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Returns the query of each leg.
-    pub fn queries<'a>(&'a self, text: &str, vector: Option<&'a [f32]>) -> LegQueries<'a> {
+    /// Returns the query of each retriever.
+    pub fn queries<'a>(&'a self, text: &str, vector: Option<&'a [f32]>) -> RetrieverQueries<'a> {
         let semantic = self.model.as_ref().zip(vector);
-        LegQueries {
+        RetrieverQueries {
             lexical: self.mode.lexical().then(|| LexicalQuery::new(text)),
             semantic: semantic.map(|(model, vector)| SemanticQuery { model: &model.id, vector }),
         }
     }
 
-    /// Drops a leg that failed, and returns the reason.
+    /// Drops a retriever that failed, and returns the reason.
     ///
     /// # Errors
-    /// The other leg is off, or it depends on what has failed.
-    pub fn do_without(&mut self, failed: LegError) -> Result<String, Error> {
-        let other = match failed.leg {
-            Leg::Lexical => self.vector.is_some(),
-            Leg::Semantic => self.mode.lexical(),
+    /// The other retriever is off, or it depends on what has failed.
+    pub fn do_without(&mut self, failed: RetrieverError) -> Result<String, Error> {
+        let other = match failed.retriever {
+            Retriever::Lexical => self.vector.is_some(),
+            Retriever::Semantic => self.mode.lexical(),
         };
-        if !other || !failed.is_of_leg_alone() {
+        if !other || !failed.is_of_retriever_alone() {
             return Err(failed.into());
         }
         let error = failed.error;
-        Ok(match failed.leg {
-            Leg::Lexical => {
+        Ok(match failed.retriever {
+            Retriever::Lexical => {
                 self.mode = Mode::Semantic;
                 format!("answered by meaning alone, since words could not be searched: {error}")
             }
-            Leg::Semantic => {
+            Retriever::Semantic => {
                 let reason = self.fallback_reason.take();
                 *self = std::mem::take(self).words_alone(reason);
                 format!("answered by words alone, since vectors could not be searched: {error}")
@@ -66,7 +66,7 @@ impl Plan {
         })
     }
 
-    /// Returns the plan without the semantic leg.
+    /// Returns the plan without the semantic retriever.
     fn words_alone(self, fallback_reason: Option<String>) -> Self {
         Plan { mode: Mode::Lexical, model: None, vector: None, fallback_reason, ..self }
     }
@@ -205,39 +205,39 @@ impl Covering<'_> {
     }
 }
 
-/// The query of the semantic leg.
+/// The query of the semantic retriever.
 pub(crate) struct SemanticQuery<'a> {
     pub model: &'a str,
     pub vector: &'a [f32],
 }
 
-/// The query of each leg. A leg without one takes no part.
-pub(crate) struct LegQueries<'a> {
+/// The query of each retriever. A retriever without one takes no part.
+pub(crate) struct RetrieverQueries<'a> {
     pub lexical: Option<LexicalQuery>,
     pub semantic: Option<SemanticQuery<'a>>,
 }
 
-/// One of the two legs.
+/// One of the two retrievers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leg {
+pub(crate) enum Retriever {
     Lexical,
     Semantic,
 }
 
-/// A leg that failed.
+/// A retriever that failed.
 #[derive(Debug)]
-pub(crate) struct LegError {
-    pub leg: Leg,
+pub(crate) struct RetrieverError {
+    pub retriever: Retriever,
     pub error: StoreError,
 }
 
-impl LegError {
-    pub fn from_leg(leg: Leg) -> impl Fn(StoreError) -> LegError {
-        move |error| LegError { leg, error }
+impl RetrieverError {
+    pub fn from_retriever(retriever: Retriever) -> impl Fn(StoreError) -> RetrieverError {
+        move |error| RetrieverError { retriever, error }
     }
 
-    /// Returns `true` if only this leg fails. The common store is sound, so the other leg can answer.
-    pub fn is_of_leg_alone(&self) -> bool {
+    /// Returns `true` if only this retriever fails. The common store is sound, so the other retriever can answer.
+    pub fn is_of_retriever_alone(&self) -> bool {
         matches!(
             self.error,
             // Only an index that still has to be built needs space, the right to write, or its turn.
@@ -252,14 +252,14 @@ impl LegError {
     }
 }
 
-impl From<LegError> for StoreError {
-    fn from(failed: LegError) -> StoreError {
+impl From<RetrieverError> for StoreError {
+    fn from(failed: RetrieverError) -> StoreError {
         failed.error
     }
 }
 
-impl From<LegError> for crate::Error {
-    fn from(failed: LegError) -> crate::Error {
+impl From<RetrieverError> for crate::Error {
+    fn from(failed: RetrieverError) -> crate::Error {
         failed.error.into()
     }
 }

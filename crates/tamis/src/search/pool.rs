@@ -23,7 +23,7 @@ use super::rule::thresholds;
 use super::search::{decide, retrieve};
 use crate::Error;
 
-/// The candidates of a query with each leg's statistics.
+/// The candidates of a query with each retriever's statistics.
 pub(crate) struct Candidates<'a> {
     context: Context<'a>,
     retrieved: Retrieved,
@@ -56,7 +56,7 @@ pub(crate) struct OrderedPassage {
     pub copies: Vec<String>,
     /// Length of its text.
     pub characters: usize,
-    /// The raw scores of both legs, and the share of the query's IDF mass that it matches.
+    /// The raw scores of both retrievers, and the share of the query's IDF mass that it matches.
     pub similarity: Option<f64>,
     pub bm25: Option<f64>,
     pub coverage: Option<f64>,
@@ -64,7 +64,7 @@ pub(crate) struct OrderedPassage {
     pub judged: Option<f64>,
 }
 
-/// Gathers the candidates of both legs for a query, `depth` from each, as a search would. `without` leaves out the passages
+/// Gathers the candidates of both retrievers for a query, `depth` from each, as a search would. `without` leaves out the passages
 /// of a document, for a query that is that document.
 pub(crate) fn candidates<'a>(
     context: &Context<'a>,
@@ -90,14 +90,14 @@ pub(crate) fn candidates<'a>(
 }
 
 impl Candidates<'_> {
-    /// Returns the candidates that a smaller depth would have gathered: the best `depth` of each leg.
+    /// Returns the candidates that a smaller depth would have gathered: the best `depth` of each retriever.
     pub fn at_depth(&self, depth: usize) -> Self {
         let Retrieved { candidates, statistics, .. } = &self.retrieved;
         let words = best(candidates, depth, |scores| scores.bm25.filter(|_| statistics.lexical.is_some()));
         let vectors = best(candidates, depth, |scores| scores.similarity.filter(|_| statistics.semantic.is_some()));
         let kept: HashSet<PassageId> = words.chain(vectors).collect();
         let mut retrieved = self.retrieved.clone();
-        // Exact finds do not depend on the depth of a leg.
+        // Exact finds do not depend on the depth of a retriever.
         retrieved.candidates.retain(|candidate| kept.contains(&candidate.id()) || candidate.exact.is_some());
         Candidates { context: self.context, retrieved }
     }
@@ -140,7 +140,8 @@ impl Candidates<'_> {
     }
 }
 
-/// Returns the first passages of a leg, from candidates in the order of equal ones. A leg does not propose a passage that scores 0.
+/// Returns the first passages of a retriever, from candidates in the order of equal ones. A retriever does not propose a passage that
+/// scores 0.
 fn best(
     candidates: &[Candidate],
     depth: usize,

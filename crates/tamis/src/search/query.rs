@@ -514,7 +514,7 @@ pub(crate) fn parse_query(context: &Context<'_>, query: &str, filter: &Filter) -
         return Ok(parsed);
     }
     let asked = LexicalQuery::new(Parsed::with_options(query, |_| true).text);
-    // The search itself reports a leg that fails, and may answer without it.
+    // The search itself reports a retriever that fails, and may answer without it.
     let Ok(found) = context.index.store.lexical(&asked, filter, MOST_READ) else { return Ok(parsed) };
     let ids: Vec<PassageId> = found.hits.iter().map(|hit| hit.passage).collect();
     let passages = context.index.store.passages(&filter.namespaces, &ids)?;

@@ -303,11 +303,11 @@ pub(crate) struct Decided {
     pub cut: CutReport,
     /// Most tokens of text in the answer.
     pub token_budget: Option<usize>,
-    /// The legs that decided. Thresholds can leave nothing of the semantic leg.
+    /// The retrievers that decided. Thresholds can leave nothing of the semantic retriever.
     pub mode: Mode,
     /// The scale of the values that the rule read. Values of two searches are comparable if their keys are equal.
     pub scoring: ScoringKey,
-    /// The reason why a different rule, or fewer legs, decided.
+    /// The reason why a different rule, or fewer retrievers, decided.
     pub replaced: Option<String>,
 }
 

@@ -127,7 +127,7 @@ pub(crate) struct Served<'a> {
     pub returned: usize,
     /// The limit on them.
     pub top_k: usize,
-    /// The reason why a different model, or fewer legs, answered.
+    /// The reason why a different model, or fewer retrievers, answered.
     pub fallback_reason: Option<String>,
 }
 
@@ -205,7 +205,7 @@ pub(crate) struct ReplayGrounds<'a> {
 pub(crate) struct Configured {
     /// The fusion of ordinary searches.
     pub fusion: Fusion,
-    /// The semantic leg's share in it.
+    /// The semantic retriever's share in it.
     pub weight: f64,
 }
 

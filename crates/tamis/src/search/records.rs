@@ -11,7 +11,7 @@ use super::answer::CutReport;
 use super::candidate::{Candidate, Retrieved, Statistics};
 use super::context::{Context, Stopwatch};
 use super::decide::{cut, gate_evidence};
-use super::documents::{DocumentLeg, retrieve_documents};
+use super::documents::{DocumentRetriever, retrieve_documents};
 use super::ranking::{Decided, Entry, Ranking, pool};
 use super::record::{Served, recorded, write_record};
 use super::request::SearchRequest;
@@ -22,7 +22,7 @@ const PASSAGES_OF_A_RECORD: usize = 1;
 
 /// A query for records.
 pub(crate) struct EvidenceQuery<'a> {
-    /// The text, the leg that proposes records (words, if both are on) and the namespaces.
+    /// The text, the retriever that proposes records (words, if both are on) and the namespaces.
     pub request: &'a SearchRequest,
     /// Conditions on the records.
     pub filter: Filter,
@@ -71,7 +71,7 @@ pub(crate) struct FoundRecord {
     /// Its most similar passage.
     pub passage: Arc<StoredPassage>,
     pub similarity: f64,
-    /// Its rank in the lexical leg, from 1, and the BM25 score of the passage that gave it.
+    /// Its rank by the lexical retriever, from 1, and the BM25 score of the passage that gave it.
     pub proposed: Option<(usize, f64)>,
 }
 
@@ -86,10 +86,10 @@ pub(crate) fn similar_evidence(
     mut clock: Stopwatch,
 ) -> Result<FoundEvidence, Error> {
     query.request.check()?;
-    let legs = |retrieved: &Retrieved| [proposals(retrieved)];
+    let retrievers = |retrieved: &Retrieved| [proposals(retrieved)];
     let depth = (query.candidates, query.candidates * PASSAGES_OF_A_RECORD);
     let (mut retrieved, [proposed]) =
-        retrieve_documents(context, query.request, &query.filter, depth, &mut clock, legs)?;
+        retrieve_documents(context, query.request, &query.filter, depth, &mut clock, retrievers)?;
     let Some(model) = retrieved.plan.model.clone() else {
         let reason = retrieved.plan.fallback_reason.take();
         return Err(Error::NoVectors { reason: reason.unwrap_or_else(|| "search.mode is lexical".to_owned()) });
@@ -159,7 +159,7 @@ fn ended(retrieved: &Retrieved, ranking: &mut Ranking, query: &EvidenceQuery<'_>
     cut(rule, gate, retrieved, ranking)
 }
 
-/// Returns the score of a passage in the leg that proposes records: words, if they take part.
+/// Returns the score of a passage in the retriever that proposes records: words, if they take part.
 fn proposing(statistics: &Statistics, candidate: &Candidate) -> Option<f64> {
     match statistics.lexical {
         Some(_) => candidate.scores.bm25.filter(|&bm25| bm25 > 0.0),
@@ -167,9 +167,9 @@ fn proposing(statistics: &Statistics, candidate: &Candidate) -> Option<f64> {
     }
 }
 
-fn proposals(Retrieved { statistics, candidates, plan, .. }: &Retrieved) -> DocumentLeg {
+fn proposals(Retrieved { statistics, candidates, plan, .. }: &Retrieved) -> DocumentRetriever {
     let found = if plan.mode.lexical() { statistics.found.lexical } else { statistics.found.semantic };
-    DocumentLeg::new(candidates, found, |candidate| proposing(statistics, candidate))
+    DocumentRetriever::new(candidates, found, |candidate| proposing(statistics, candidate))
 }
 
 /// Returns the rank of each proposed record, from 1, and the score that gave it.

@@ -64,7 +64,7 @@ pub struct SearchRequest {
     pub fast: bool,
     /// Leaves the search out of the log. An answer then has no identifier.
     pub unrecorded: bool,
-    /// The legs to use. `None`: `search.mode`.
+    /// The retrievers to use. `None`: `search.mode`.
     pub mode: Option<Mode>,
     /// Only these languages, by canonical name; empty: all.
     pub languages: Vec<String>,
@@ -190,7 +190,7 @@ impl SearchRequest {
         self
     }
 
-    /// Uses both legs or one of them.
+    /// Uses both retrievers or one of them.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = Some(mode);

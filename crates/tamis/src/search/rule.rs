@@ -125,7 +125,7 @@ pub(crate) struct Fusions {
 }
 
 impl Fusions {
-    /// Returns the search's own fusion, or the one that the rule's scale requires. `weight` is the semantic leg's share.
+    /// Returns the search's own fusion, or the one that the rule's scale requires. `weight` is the semantic retriever's share.
     pub fn new(rule: &dyn Rule, configured: Fusion, weight: f64) -> Self {
         let both = |fusion| Fusions { order: fusion, cut: fusion };
         match (rule.scale(), configured) {

@@ -33,7 +33,7 @@ use crate::index::Freshness;
 use crate::progress::{Observer, Stage};
 use crate::words::without_paths;
 
-/// Candidates of each leg where words of the query leave some out.
+/// Candidates of each retriever where words of the query leave some out.
 const FILTERED_DEPTH: usize = 400;
 
 /// The steps of a search that an observer counts: gather, decide, present. It can stop the search after each.
@@ -240,7 +240,7 @@ pub(crate) fn explain_learning(context: &Context<'_>, rule: &dyn Rule, cut: &mut
     }
 }
 
-/// Gathers the candidates of both legs within a depth.
+/// Gathers the candidates of both retrievers within a depth.
 pub(crate) fn retrieve(
     context: &Context<'_>,
     request: &SearchRequest,

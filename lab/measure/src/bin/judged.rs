@@ -1,4 +1,4 @@
-//! Measures the ranking of the lexical leg: nDCG@10 and recall@100 on judged collections in the layout of BEIR.
+//! Measures the ranking of the lexical retriever: nDCG@10 and recall@100 on judged collections in the layout of BEIR.
 //!
 //! ```text
 //! cargo xtask lab judged $TAMIS_TEST_DATA/data/scifact

@@ -6,7 +6,7 @@ use tamis_text::estimate_tokens;
 /// The default field of a single score.
 pub const SCORE: &str = "score";
 
-/// The fields of the two legs' raw scores.
+/// The fields of the two retrievers' raw scores.
 pub const LEGS: [&str; 2] = ["similarity", "bm25"];
 
 /// The field of the share of the query's weight that a passage matches.
@@ -93,9 +93,9 @@ pub fn read_entry(
     if score.or(similarity).or(bm25).is_none() {
         let mut names = names();
         names.truncate(LISTED);
-        let legs = if field.is_none() { " (or similarity and bm25)" } else { "" };
+        let retrievers = if field.is_none() { " (or similarity and bm25)" } else { "" };
         return Err(format!(
-            "no field {}{legs}, only {}; name the score's field with --score",
+            "no field {}{retrievers}, only {}; name the score's field with --score",
             field.unwrap_or(SCORE),
             names.join(", ")
         ));
@@ -127,9 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn a_score_goes_before_the_legs_and_the_legs_stand_in_for_it() {
-        let legs = [("similarity", Cell::Number(0.5)), ("bm25", Cell::Empty), ("coverage", Cell::Number(1.5))];
-        let values = read(&legs, None).expect("one leg is enough");
+    fn a_score_goes_before_the_retrievers_and_the_retrievers_stand_in_for_it() {
+        let retrievers = [("similarity", Cell::Number(0.5)), ("bm25", Cell::Empty), ("coverage", Cell::Number(1.5))];
+        let values = read(&retrievers, None).expect("one retriever is enough");
         assert_eq!((values.score, values.similarity, values.bm25), (None, Some(0.5), None));
         assert_eq!(values.coverage, Some(1.0));
         let both = [("score", Cell::Number(2.0)), ("similarity", Cell::Text("high".into()))];

@@ -150,7 +150,7 @@ fn methods(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
 
 /// Writes the entry points of the queries and what they searched, each if it has several values.
 fn sources(out: &mut dyn Page, stats: &Stats) -> io::Result<()> {
-    let groups = [("Asked from", &stats.entry_points), ("Legs", &stats.modes), ("Searched", &stats.corpora)];
+    let groups = [("Asked from", &stats.entry_points), ("Retrievers", &stats.modes), ("Searched", &stats.corpora)];
     for (title, shares) in groups {
         if shares.len() > 1 {
             heading(out, title, "")?;

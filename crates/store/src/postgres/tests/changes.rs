@@ -7,7 +7,7 @@ use super::{put, put_in, store};
 use crate::error::StoreError;
 use crate::record::{Change, ModelKey, TextHash};
 use crate::report::Part;
-use crate::store::{Changes, Documents, Maintenance, VectorLeg};
+use crate::store::{Changes, Documents, Maintenance, VectorRetriever};
 
 #[test]
 fn a_text_loses_what_the_server_cannot_hold() {

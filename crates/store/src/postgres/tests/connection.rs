@@ -11,7 +11,7 @@ use crate::postgres::PostgresStore;
 use crate::postgres::connection::Connections;
 use crate::postgres::error::Failure;
 use crate::record::{ModelKey, NewNamespace, TextHash};
-use crate::store::{Changes, Maintenance, Properties, Serving, SharedSession, SharedSessions, VectorLeg};
+use crate::store::{Changes, Maintenance, Properties, Serving, SharedSession, SharedSessions, VectorRetriever};
 
 /// A user of a test's database who may have one connection; removed at the end.
 struct Limited<'t> {

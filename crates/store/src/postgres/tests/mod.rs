@@ -5,7 +5,7 @@ mod connection;
 #[allow(dead_code)]
 #[path = "../../../tests/store/postgres.rs"]
 mod database;
-mod legs;
+mod retrievers;
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -20,7 +20,7 @@ use crate::record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, StoredPassage,
     TextForm, TextHash,
 };
-use crate::store::{Changes, Documents, Maintenance, VectorLeg};
+use crate::store::{Changes, Documents, Maintenance, VectorRetriever};
 
 /// A store whose database is dropped with it, also when the test panics.
 pub(crate) struct TestStore {
@@ -254,9 +254,9 @@ pub(crate) struct Both {
 impl Both {
     pub fn new(seed: u64, documents: usize) -> Option<Both> {
         let mut postgres = store()?;
-        postgres.legs.sizes.patience = usize::MAX;
+        postgres.retrievers.sizes.patience = usize::MAX;
         let mut in_memory = postgres.another();
-        in_memory.legs.sizes.patience = 0;
+        in_memory.retrievers.sizes.patience = 0;
         let directory = tempfile::tempdir().unwrap();
         let embedded = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
         let mut random = Random(seed);

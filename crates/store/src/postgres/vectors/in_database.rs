@@ -9,7 +9,7 @@ use super::in_memory::{EXACT, Exact, Vector, at_ranks, exact, of_passages};
 use crate::content::Model;
 use crate::filter::Filter;
 use crate::hits::SemanticHit;
-use crate::postgres::Legs;
+use crate::postgres::Retrievers;
 use crate::postgres::connection::{Connections, SCHEMA};
 use crate::postgres::error::Failure;
 use crate::postgres::select::{STORED, Selection, Statement};
@@ -20,7 +20,7 @@ use crate::vectors::{Background, cosine};
 
 /// The vectors of a model in the snapshot of a transaction.
 pub(crate) struct VectorsInDatabase<'t> {
-    pub legs: &'t Legs,
+    pub retrievers: &'t Retrievers,
     pub transaction: &'t Transaction<'t>,
     pub model: &'t Model,
 }
@@ -45,7 +45,7 @@ impl VectorsInDatabase<'_> {
             ));
         }
         let candidates = search(transaction, model, &unit, selection, count).await?;
-        let coverage = self.legs.coverage(transaction, model, filter, selection).await?;
+        let coverage = self.retrievers.coverage(transaction, model, filter, selection).await?;
         let sample = self.sample(vector, selection).await?;
         Ok((compared(vector, candidates), Background::new(coverage.embedded as usize, &sample)))
     }
@@ -66,12 +66,12 @@ impl VectorsInDatabase<'_> {
     async fn sample(&self, vector: &[f32], selection: &Selection) -> Result<Vec<f32>, Failure> {
         let (transaction, model) = (self.transaction, self.model);
         if selection.is_by_namespace() {
-            return self.legs.vectors(transaction, &selection.scope, model).await?.measure(model, vector);
+            return self.retrievers.vectors(transaction, &selection.scope, model).await?.measure(model, vector);
         }
         let passages = match selection.sample.get() {
             Some(passages) => passages,
             None => {
-                let ranks = self.legs.sizes.ranks(selection.count as usize);
+                let ranks = self.retrievers.sizes.ranks(selection.count as usize);
                 let passages = at_ranks(transaction, &ranks, |statement| selection.among(statement, STORED)).await?;
                 selection.sample.get_or_init(|| passages)
             }

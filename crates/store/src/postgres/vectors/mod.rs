@@ -15,7 +15,7 @@ use super::error::Failure;
 use super::select::{STORED, Scope, Selection, Statement};
 use super::servers::are_distributed;
 use super::session::{execute, query, text_hash};
-use super::{Legs, PostgresStore};
+use super::{PostgresStore, Retrievers};
 use crate::content::{Content, Model, check_query, check_vectors, model, model_keys, register, settle, with_spare};
 use crate::error::Result;
 use crate::filter::Filter;
@@ -23,19 +23,19 @@ use crate::hits::{Background, Nearest};
 use crate::recent::lock;
 use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
-use crate::store::VectorLeg;
+use crate::store::VectorRetriever;
 use in_database::VectorsInDatabase;
 use in_memory::{BATCH, Vector, key, of_passages, put};
 
 /// A number that no model has.
 const NO_MODEL: i32 = -1;
 
-impl VectorLeg for PostgresStore {
+impl VectorRetriever for PostgresStore {
     fn unembedded(&self, name: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>> {
         self.connections.read_of(&filter.namespaces, async |transaction| {
             let number = self.model(transaction, name).await?.map_or(NO_MODEL, |model| model.number);
-            let selection = self.legs.selection(transaction, filter).await?;
-            self.legs.unembedded(transaction, number, &selection, limit).await
+            let selection = self.retrievers.selection(transaction, filter).await?;
+            self.retrievers.unembedded(transaction, number, &selection, limit).await
         })
     }
 
@@ -56,14 +56,14 @@ impl VectorLeg for PostgresStore {
             let Some(model) = self.model_of(transaction, model, vector).await? else {
                 return Ok(Nearest::default());
             };
-            let selection = self.legs.selection(transaction, filter).await?;
+            let selection = self.retrievers.selection(transaction, filter).await?;
             let k = with_spare(k);
             let count = k.saturating_add(k / 2).saturating_add(32);
             let (mut hits, background) = if self.is_small(&selection.scope) {
-                let vectors = self.legs.vectors(transaction, &selection.scope, &model).await?;
+                let vectors = self.retrievers.vectors(transaction, &selection.scope, &model).await?;
                 vectors.nearest(&model, vector, &selection, count)?
             } else {
-                let vectors = VectorsInDatabase { legs: &self.legs, transaction, model: &model };
+                let vectors = VectorsInDatabase { retrievers: &self.retrievers, transaction, model: &model };
                 vectors.nearest(vector, filter, &selection, count).await?
             };
             hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.passage.cmp(&b.passage)));
@@ -86,10 +86,10 @@ impl VectorLeg for PostgresStore {
                 return Ok(vec![None; ids.len()]);
             };
             let scope = Scope::read(transaction, filter).await?;
-            if self.is_small(&scope) && self.legs.vectors.has(&key(&scope, &model)) {
-                return Ok(self.legs.vectors(transaction, &scope, &model).await?.similarities(vector, ids));
+            if self.is_small(&scope) && self.retrievers.vectors.has(&key(&scope, &model)) {
+                return Ok(self.retrievers.vectors(transaction, &scope, &model).await?.similarities(vector, ids));
             }
-            let vectors = VectorsInDatabase { legs: &self.legs, transaction, model: &model };
+            let vectors = VectorsInDatabase { retrievers: &self.retrievers, transaction, model: &model };
             match filter.namespaces.is_empty() {
                 true => vectors.similarities(vector, &[], ids).await,
                 false if scope.namespaces.is_empty() => Ok(vec![None; ids.len()]),
@@ -137,9 +137,9 @@ impl VectorLeg for PostgresStore {
 
     fn coverage(&self, name: &str, filter: &Filter) -> Result<Coverage> {
         self.connections.read_of(&filter.namespaces, async |transaction| {
-            let selection = self.legs.selection(transaction, filter).await?;
+            let selection = self.retrievers.selection(transaction, filter).await?;
             match self.model(transaction, name).await? {
-                Some(model) => self.legs.coverage(transaction, &model, filter, &selection).await,
+                Some(model) => self.retrievers.coverage(transaction, &model, filter, &selection).await,
                 None => Ok(Coverage { passages: selection.count, embedded: 0 }),
             }
         })
@@ -166,7 +166,7 @@ impl PostgresStore {
 
     /// Returns `true` if the vectors of these namespaces are searched in memory.
     fn is_small(&self, scope: &Scope) -> bool {
-        scope.total.passages as usize <= self.legs.sizes.few
+        scope.total.passages as usize <= self.retrievers.sizes.few
     }
 }
 
@@ -181,7 +181,7 @@ pub(crate) const KEEP: &str = "INSERT INTO coverages(namespace, model, number, c
      ON CONFLICT (namespace, model) DO UPDATE SET number = excluded.number, change_number = excluded.change_number, \
        embedded = excluded.embedded";
 
-impl Legs {
+impl Retrievers {
     /// Counts the selected passages that have a vector of a model.
     pub(crate) async fn coverage(
         &self,
@@ -259,7 +259,7 @@ async fn embedded<'s>(
 /// Passages looked at in one step.
 const STEP: usize = 4_096;
 
-impl Legs {
+impl Retrievers {
     /// Texts of selected passages without a vector, each once.
     ///
     /// Whoever embeds a namespace asks again and again, and all but the last few passages looked at have a vector by then. So each

@@ -18,7 +18,7 @@ use tokio_postgres::types::Type;
 use super::error::Failure;
 use super::select::{Scope, Selection, Statement};
 use super::session::{document_id, passage_id};
-use super::{Held, Legs, PostgresStore};
+use super::{Held, PostgresStore, Retrievers};
 use crate::content::{settle, with_spare};
 use crate::error::Result;
 use crate::filter::Filter;
@@ -27,16 +27,16 @@ use crate::lexical::{
     BODY, CountedWord, MAX_WORDS, MOST_CONTAINED_WORDS, NAME, PreparedTerms, query_words, text_terms,
 };
 use crate::record::PassageId;
-use crate::store::LexicalLeg;
+use crate::store::LexicalRetriever;
 use in_database::WordsInDatabase;
 use in_memory::{TermNumbers, WordsInMemory};
 
-impl LexicalLeg for PostgresStore {
+impl LexicalRetriever for PostgresStore {
     fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits> {
         let mut found = self.connections.read_of(&filter.namespaces, async |transaction| {
-            let selection = self.legs.selection(transaction, filter).await?;
+            let selection = self.retrievers.selection(transaction, filter).await?;
             let query = Query::prepare(transaction, &query.text, &selection.scope).await?;
-            let words = Words::of(&self.legs, transaction, &selection.scope, Some(&query)).await?;
+            let words = Words::of(&self.retrievers, transaction, &selection.scope, Some(&query)).await?;
             let hits = words.best(&query, &selection, with_spare(k)).await?;
             let mut statistics = query.terms.statistics();
             statistics.passages = selection.count;
@@ -50,7 +50,7 @@ impl LexicalLeg for PostgresStore {
         self.connections.read_of(&filter.namespaces, async |transaction| {
             let scope = Scope::read(transaction, filter).await?;
             let query = Query::prepare(transaction, &query.text, &scope).await?;
-            match Words::of(&self.legs, transaction, &scope, Some(&query)).await? {
+            match Words::of(&self.retrievers, transaction, &scope, Some(&query)).await? {
                 Words::InMemory(words) => Ok(ids.iter().map(|id| words.score(&query, *id)).collect()),
                 Words::InDatabase(words) => words.scores(&query, &scope, ids).await,
             }
@@ -59,11 +59,11 @@ impl LexicalLeg for PostgresStore {
 
     fn defining(&self, name: &str, filter: &Filter, limit: usize) -> Result<Vec<PassageId>> {
         self.connections.read_of(&filter.namespaces, async |transaction| {
-            let selection = self.legs.selection(transaction, filter).await?;
+            let selection = self.retrievers.selection(transaction, filter).await?;
             if name.contains('\0') {
                 return Ok(Vec::new());
             }
-            match Words::of(&self.legs, transaction, &selection.scope, None).await? {
+            match Words::of(&self.retrievers, transaction, &selection.scope, None).await? {
                 Words::InMemory(words) => Ok(ascending(words.defining(name, &selection), limit)),
                 Words::InDatabase(words) => words.defining(name, &selection, limit).await,
             }
@@ -73,12 +73,12 @@ impl LexicalLeg for PostgresStore {
     fn containing(&self, text: &str, filter: &Filter, limit: usize) -> Result<Vec<PassageId>> {
         let terms = text_terms(text, MOST_CONTAINED_WORDS);
         self.connections.read_of(&filter.namespaces, async |transaction| {
-            let selection = self.legs.selection(transaction, filter).await?;
+            let selection = self.retrievers.selection(transaction, filter).await?;
             let mut found = Vec::new();
             if terms.is_empty() {
                 return Ok(found);
             }
-            let words = Words::of(&self.legs, transaction, &selection.scope, None).await?;
+            let words = Words::of(&self.retrievers, transaction, &selection.scope, None).await?;
             // Each namespace has numbers of its own for the terms.
             for (namespace, (number, _)) in selection.scope.namespaces.iter().zip(&selection.scope.state) {
                 let mut numbers = TermNumbers::new(*number);
@@ -102,14 +102,14 @@ impl<'t> Words<'t> {
     /// Takes the words of small namespaces from memory. Those of large ones are left to the database, and those that are not in memory
     /// and not searched often enough. Words that do not agree with what the database says of a query's are forgotten.
     async fn of(
-        legs: &Legs,
+        retrievers: &Retrievers,
         transaction: &'t Transaction<'t>,
         scope: &Scope,
         query: Option<&Query>,
     ) -> Result<Words<'t>, Failure> {
-        let (words, key) = (&legs.words, &scope.namespaces);
-        let is_kept = || words.has(key) || (query.is_some() && words.is_missed(key.clone(), legs.sizes.patience));
-        if scope.total.passages as usize <= legs.sizes.few && is_kept() {
+        let (words, key) = (&retrievers.words, &scope.namespaces);
+        let is_kept = || words.has(key) || (query.is_some() && words.is_missed(key.clone(), retrievers.sizes.patience));
+        if scope.total.passages as usize <= retrievers.sizes.few && is_kept() {
             let catch_up = async |known| WordsInMemory::catch_up(transaction, scope, known).await;
             let held = words.hold(key.clone(), &scope.state, catch_up).await?;
             if query.is_none_or(|query| held.agree(query)) {
@@ -118,7 +118,7 @@ impl<'t> Words<'t> {
             drop(held);
             words.forget(key);
         }
-        Ok(Words::InDatabase(WordsInDatabase { transaction, sizes: legs.sizes }))
+        Ok(Words::InDatabase(WordsInDatabase { transaction, sizes: retrievers.sizes }))
     }
 
     /// The `k` best passages of a selection, best first.

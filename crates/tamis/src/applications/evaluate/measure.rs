@@ -30,7 +30,7 @@ pub struct Measurement {
     /// The relation between a query and the document it was made from, which is left out of the search
     /// ([`TestCollection::own_documents`]). `None`: nothing is left out.
     pub own_id: Option<OwnId>,
-    /// Numbers of candidates a leg at which every cut also decides, for stability. Empty: none.
+    /// Numbers of candidates per retriever at which every cut also decides, for stability. Empty: none.
     pub depths: Vec<usize>,
     /// Restricts the measurement to the first so many queries of the collection. `None`: all.
     pub limit: Option<usize>,
@@ -268,7 +268,7 @@ fn decision(ordered: &Ordered, positions: &HashMap<String, usize>) -> Decision {
     Decision { keep, ranking, probabilities, evidence: evidence(&ordered.cut), ..Decision::default() }
 }
 
-/// The gate's evidence as a multiple of what it needs, so that it opens at 1 whichever legs took part. Its figures have
+/// The gate's evidence as a multiple of what it needs, so that it opens at 1 whichever retrievers took part. Its figures have
 /// a prefix if a rule decided after it; no rule's figures have these names.
 fn evidence(cut: &CutReport) -> Option<f64> {
     let figure = |name: &str| {

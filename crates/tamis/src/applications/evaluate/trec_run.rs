@@ -21,7 +21,7 @@ pub struct RunCollection {
 }
 
 /// Reads a run (query, `Q0`, document, rank, score, tag) and its judgements, and lets every cut decide on each query's
-/// scores as they stand. The gate takes no part, since it needs both legs' evidence, and a rule that asks for the
+/// scores as they stand. The gate takes no part, since it needs both retrievers' evidence, and a rule that asks for the
 /// background estimates it from the list. Order and ties are those of trec_eval. A judged query missing from the run
 /// has an empty pool; one whose judgements are all 0 or less is unanswerable; a query without judgements is left out.
 ///

@@ -146,7 +146,7 @@ fn best_first(scores: &[f64], orientation: Orientation) -> Vec<usize> {
     order
 }
 
-/// The fusion of both legs' scores on the rule's scale, as in a search.
+/// The fusion of both retrievers' scores on the rule's scale, as in a search.
 fn fusion(rule: &dyn Rule, weight: f64) -> Fusion {
     match rule.scale() {
         Scale::Score => Fusion::Convex { weight },
@@ -155,13 +155,13 @@ fn fusion(rule: &dyn Rule, weight: f64) -> Fusion {
     }
 }
 
-/// Both legs' scores fused, best first.
+/// Both retrievers' scores fused, best first.
 fn fused(entries: &Entries<'_>, rule: &dyn Rule, fusion: Fusion) -> Result<(Vec<f64>, Vec<usize>, String), ListError> {
     let scale = rule.scale();
-    let legs = legs(entries, scale);
-    let values = fusion.fuse(&legs);
+    let retrievers = retrievers(entries, scale);
+    let values = fusion.fuse(&retrievers);
     let order = rank::order(&values);
-    let described = match (legs.first(), fusion) {
+    let described = match (retrievers.first(), fusion) {
         (Some(rank::Evidence { similarity: None, .. }), _) if scale == Scale::Similarity => {
             return Err(ListError::NoSimilarity { method: rule.name().to_owned() });
         }
@@ -186,11 +186,12 @@ fn admissions(entries: &Entries<'_>, rule: &dyn Rule) -> Option<Vec<Admission>> 
     entries.iter().map(admission).collect()
 }
 
-/// The raw scores of each entry. If a leg scored any entry, every entry gets a score of it. A passage that the words did not find
+/// The raw scores of each entry. If a retriever scored any entry, every entry gets a score of it. A passage that the words did not find
 /// has a bm25 of 0. One that the vectors did not find has a similarity of 0 on the weighted scale, where values are absolute;
 /// otherwise it has that of the least similar one found.
-fn legs(entries: &Entries<'_>, scale: Scale) -> Vec<rank::Evidence> {
-    let lowest = |leg: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| leg(entry)).reduce(f64::min);
+fn retrievers(entries: &Entries<'_>, scale: Scale) -> Vec<rank::Evidence> {
+    let lowest =
+        |retriever: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| retriever(entry)).reduce(f64::min);
     let similarity = lowest(|values| values.similarity);
     let similarity = if scale == Scale::Weighted { similarity.map(|_| 0.0) } else { similarity };
     let bm25 = lowest(|values| values.bm25).map(|_| 0.0);
@@ -219,23 +220,25 @@ fn scores_of(sample: &Entries<'_>) -> Result<Background, ListError> {
     }
 }
 
-/// The mean of each leg over the sample, fused like the candidates' scores.
+/// The mean of each retriever over the sample, fused like the candidates' scores.
 fn fused_background(
     entries: &Entries<'_>,
     sample: &Entries<'_>,
     scale: Scale,
     fusion: Fusion,
 ) -> Result<Background, ListError> {
-    let candidates = legs(entries, scale);
-    let ran = |leg: fn(&rank::Evidence) -> Option<f64>| candidates.iter().any(|candidate| leg(candidate).is_some());
+    let candidates = retrievers(entries, scale);
+    let ran = |retriever: fn(&rank::Evidence) -> Option<f64>| {
+        candidates.iter().any(|candidate| retriever(candidate).is_some())
+    };
     let of = |name: &str, ran: bool, background: Option<Background>| match (ran, background) {
         (true, None) => Err(ListError::Sample(format!("no line has a {name}, which the input has"))),
         (true, background) => Ok(background.map(|background| background.mean)),
         (false, _) => Ok(None),
     };
     let means = BackgroundEvidence {
-        similarity: of("similarity", ran(|leg| leg.similarity), similarities(sample))?,
-        bm25: of("bm25", ran(|leg| leg.bm25), weights(sample))?,
+        similarity: of("similarity", ran(|retriever| retriever.similarity), similarities(sample))?,
+        bm25: of("bm25", ran(|retriever| retriever.bm25), weights(sample))?,
     };
     let mean = fusion.background(&candidates, means).unwrap_or_default();
     Ok(Background { mean, deviation: 0.0, count: sample.len() })
@@ -254,7 +257,8 @@ fn weights(sample: &Entries<'_>) -> Option<Background> {
 /// Absolute evidence: the best coverage if entries have one, and the best similarity against a sample that is large
 /// enough.
 fn evidence(entries: &Entries<'_>, reference: &Reference<'_>) -> Evidence {
-    let best = |leg: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| leg(entry)).reduce(f64::max);
+    let best =
+        |retriever: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| retriever(entry)).reduce(f64::max);
     let background = match reference {
         Reference::Sample(sample) => similarities(sample),
         Reference::None | Reference::Mean(_) | Reference::Scores(_) => None,
@@ -295,11 +299,11 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_fused_where_a_leg_is_missing() {
+    fn rows_are_fused_where_a_retriever_is_missing() {
         let rows = list("similarity,bm25\n0.2,\n0.6,1\n,4\n");
         let rows: Vec<&ListEntry> = rows.iter().collect();
-        let legs = legs(&rows, Scale::Score);
-        assert_eq!((legs[0].bm25, legs[2].similarity), (Some(0.0), Some(0.2)));
+        let retrievers = retrievers(&rows, Scale::Score);
+        assert_eq!((retrievers[0].bm25, retrievers[2].similarity), (Some(0.0), Some(0.2)));
         let candidates = Candidates::new(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
         // 0.5 · 1 + 0.5 · 0.25 for the second, 0.5 · 0.75 + 0.5 for the third, 0.5 · 0.75 for the first.
         assert_eq!(candidates.order.as_deref(), Some(&[2, 1, 0][..]));
@@ -350,12 +354,12 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_gives_the_background_of_each_leg_or_of_scores() {
+    fn a_sample_gives_the_background_of_each_retriever_or_of_scores() {
         let rows = list("similarity,bm25\n0.6,4\n0.2,10\n");
         let rows: Vec<&ListEntry> = rows.iter().collect();
         let sample = list("similarity,bm25\n0.1,8\n0.3,\n");
         let sample: Vec<&ListEntry> = sample.iter().collect();
-        let background = fused_background(&rows, &sample, Scale::Score, CONVEX).expect("both legs");
+        let background = fused_background(&rows, &sample, Scale::Score, CONVEX).expect("both retrievers");
         assert!((background.mean - (0.3 * 0.75 + 0.7 * 0.4)).abs() < 1e-12, "{background:?}");
         let error = fused_background(&rows, &sample[..1], Scale::Score, CONVEX).err();
         assert_eq!(error, None, "the first has both");

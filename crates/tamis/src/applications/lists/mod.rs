@@ -22,11 +22,11 @@ pub const FUSION_WEIGHT: f64 = 0.6;
 /// The figures of one entry of a list, all finite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListEntry {
-    /// The single score. Without one, an entry has the score of at least one leg.
+    /// The single score. Without one, an entry has the score of at least one retriever.
     pub score: Option<f64>,
-    /// The semantic leg's score.
+    /// The semantic retriever's score.
     pub similarity: Option<f64>,
-    /// The lexical leg's score.
+    /// The lexical retriever's score.
     pub bm25: Option<f64>,
     /// Share of the query's weight that the entry matches, 0 to 1.
     pub coverage: Option<f64>,

@@ -97,9 +97,9 @@ pub struct Stats {
     pub opened: OpenedCount,
     /// The judgements of the period's searches. Searches that were imported with their judgements count too.
     pub judgements: Judgements,
-    /// Mean number of candidates found by the lexical leg, over the queries that used it.
+    /// Mean number of candidates found by the lexical retriever, over the queries that used it.
     pub lexical_candidates: Option<f64>,
-    /// Mean number of candidates found by the semantic leg, over the queries that used it.
+    /// Mean number of candidates found by the semantic retriever, over the queries that used it.
     pub semantic_candidates: Option<f64>,
     /// Mean number of all candidates.
     pub candidates: Option<f64>,
@@ -119,11 +119,11 @@ pub struct Stats {
     pub latency: Vec<Latency>,
     /// The entry points of the queries, most frequent first.
     pub entry_points: Vec<Share>,
-    /// The legs that took part, most frequent first.
+    /// The retrievers that took part, most frequent first.
     pub modes: Vec<Share>,
     /// The collections searched, most frequent first.
     pub corpora: Vec<Share>,
-    /// The reasons for using another model or fewer legs than requested, most frequent first. Every number in a reason
+    /// The reasons for using another model or fewer retrievers than requested, most frequent first. Every number in a reason
     /// reads `N`.
     pub fallbacks: Vec<Share>,
     /// The slowest queries, slowest first.

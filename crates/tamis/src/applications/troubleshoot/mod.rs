@@ -1,7 +1,7 @@
 //! Answers a problem from what was already solved: closed issues with their threads, shortened to a budget of characters,
 //! and the wiki if no issue is similar. The answer can be empty.
 //!
-//! Reading order: [`request`](TroubleshootRequest) → `troubleshooter` (both legs, the floor, the wiki) → `budget` and
+//! Reading order: [`request`](TroubleshootRequest) → `troubleshooter` (both retrievers, the floor, the wiki) → `budget` and
 //! `thread` (the part of each conversation to return) → `answer` → `markdown`. The rest is pure: [`keywords`],
 //! [`shorten`], [`budgets`], [`assemble`].
 
@@ -173,7 +173,7 @@ pub struct Troubleshooting {
     pub limits: TroubleshootingLimits,
     /// The number of passages of solved issues searched.
     pub searched: u64,
-    /// Every issue that a leg proposed, best first, with its scores and decision.
+    /// Every issue that a retriever proposed, best first, with its scores and decision.
     pub considered: Vec<Considered>,
     /// The cut of the proposed issues, or their floor.
     pub cut: CutReport,
@@ -242,15 +242,15 @@ pub struct SolvedIssue {
     pub similarity: f64,
     /// Its score by reciprocal rank fusion.
     pub rrf: f64,
-    /// Its rank in the lexical leg, from 1.
+    /// Its rank by the lexical retriever, from 1.
     pub lexical_rank: Option<usize>,
-    /// Its rank in the semantic leg, from 1.
+    /// Its rank by the semantic retriever, from 1.
     pub semantic_rank: Option<usize>,
     /// Its conversation, shortened to its budget of characters.
     pub thread: Thread,
 }
 
-/// An issue that a leg proposed.
+/// An issue that a retriever proposed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Considered {
@@ -262,7 +262,7 @@ pub struct Considered {
     pub title: Option<String>,
     /// Cosine similarity of its best passage; null if none of its passages has a vector.
     pub similarity: Option<f64>,
-    /// The best BM25 score of its passages; null if the lexical leg did not propose it.
+    /// The best BM25 score of its passages; null if the lexical retriever did not propose it.
     pub bm25: Option<f64>,
     /// Its score by reciprocal rank fusion.
     pub rrf: f64,

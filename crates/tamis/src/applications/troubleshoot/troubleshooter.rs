@@ -1,4 +1,4 @@
-//! Answers a problem: both legs search solved issues, the cut or the floor applies, threads are assembled, and the wiki
+//! Answers a problem: both retrievers search solved issues, the cut or the floor applies, threads are assembled, and the wiki
 //! stands in if no issue is similar.
 
 use std::collections::{BTreeMap, HashSet};
@@ -28,10 +28,10 @@ const ENTRY_POINT: &str = "troubleshoot";
 /// The floor's name in cut reports.
 const METHOD: &str = "similarity_threshold";
 
-/// Issues that each leg proposes.
+/// Issues that each retriever proposes.
 const CANDIDATES: usize = 10;
 
-/// The constant of the reciprocal rank fusion of the two legs.
+/// The constant of the reciprocal rank fusion of the two retrievers.
 const RRF_K: f64 = 60.0;
 
 /// The floor that is specified for every model.
@@ -95,7 +95,7 @@ impl Troubleshooter<'_> {
         )?;
         let mut passages = issue_similarities(&context, &found)?;
         if settings.keep_by == KeepBy::Cut {
-            // The most similar issues are given, whatever the legs' ranks say.
+            // The most similar issues are given, whatever the retrievers' ranks say.
             passages = by_similarity(&mut found, passages);
         }
         clock.lap("compare");
@@ -353,7 +353,7 @@ fn cut(found: &FoundIssues, judged: &[Considered], within: &FoundPages, least: f
             format!("{} relevant, and no similarity is known to compare any of them by", issues(pages))
         }
         (0, pages, _) => {
-            format!("{} relevant, and none of them is among those that either leg proposes", issues(pages))
+            format!("{} relevant, and none of them is among those that either retriever proposes", issues(pages))
         }
         (keep, pages, _) => format!("{} relevant ({}); {keep} given", issues(pages), within.cut.method),
     };

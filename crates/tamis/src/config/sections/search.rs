@@ -9,7 +9,7 @@ use crate::config::declare::{auto_or_number, choice, flag, integer, section, tex
 use crate::config::words::words;
 
 words! {
-    /// The legs that gather candidates.
+    /// The retrievers that gather candidates.
     #[derive(Default, Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Mode {
@@ -24,12 +24,12 @@ words! {
 }
 
 impl Mode {
-    /// Returns `true` if the lexical leg takes part.
+    /// Returns `true` if the lexical retriever takes part.
     pub fn lexical(self) -> bool {
         self != Mode::Semantic
     }
 
-    /// Returns `true` if the semantic leg takes part.
+    /// Returns `true` if the semantic retriever takes part.
     pub fn semantic(self) -> bool {
         self != Mode::Lexical
     }
@@ -57,15 +57,15 @@ section! {
         pub gate: bool = "search.gate", flag(true);
         /// Also search the namespaces that the same owner shares.
         pub sharing: bool = "search.sharing", flag(true);
-        /// Legs that gather candidates.
+        /// Retrievers that gather candidates.
         pub mode: Mode = "search.mode", word();
-        /// Candidates from each leg, at least 4 · top_k; more where they are of fewer than 100 documents.
+        /// Candidates from each retriever, at least 4 · top_k; more where they are of fewer than 100 documents.
         pub pool: usize = "search.pool", integer(20..=1000, 100);
         /// Method that combines the scores of the two retrievers.
         pub fusion: String = "search.fusion", choice(&["convex", "rrf", "weighted"], "convex");
-        /// Weight of the semantic leg in the fusion; auto: the model's own.
+        /// Weight of the semantic retriever in the fusion; auto: the model's own.
         pub fusion_weight: Option<f64> = "search.fusion_weight", auto_or_number(0.0..=1.0, None);
-        /// Model of the semantic leg; auto: the best one that covers the corpus.
+        /// Model of the semantic retriever; auto: the best one that covers the corpus.
         pub model: String = "search.model", text("auto").check(model_names::one);
         /// Bring the index up to date before each search.
         pub refresh: bool = "search.refresh", flag(true);

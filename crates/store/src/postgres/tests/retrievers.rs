@@ -1,4 +1,4 @@
-//! Both legs answer as those of the embedded store, given the same documents, and hold the same after any sequence of changes.
+//! Both retrievers answer as those of the embedded store, given the same documents, and hold the same after any sequence of changes.
 
 use super::{Both, DIMENSION, MODEL, NAMESPACES, Random, content, counts, document, embedded, put_in, store};
 use crate::connection::Access;
@@ -7,7 +7,7 @@ use crate::filter::Filter;
 use crate::hits::LexicalQuery;
 use crate::postgres::PostgresStore;
 use crate::record::{Change, DocumentId, ModelKey, NewDocument, PassageId, TextHash};
-use crate::store::{Changes, Documents, LexicalLeg, Maintenance, VectorLeg};
+use crate::store::{Changes, Documents, LexicalRetriever, Maintenance, VectorRetriever};
 
 impl Both {
     fn assert_same(&self, text: &str, vector: &[f32], filter: &Filter, k: usize) {
@@ -134,7 +134,7 @@ fn large_namespaces_are_searched_alike() {
     let Some(both) = Both::new(5, 60) else { return };
     let mut random = Random(6);
     let mut store = both.postgres.another();
-    store.legs.sizes = crate::postgres::Sizes { few: 100, sample: 1_000_000, ..Default::default() };
+    store.retrievers.sizes = crate::postgres::Sizes { few: 100, sample: 1_000_000, ..Default::default() };
     let connections = &store.connections;
     let scanned = |filter: &Filter, vector: &[f32]| {
         let found = store.nearest(MODEL, vector, filter, 10).unwrap();
@@ -158,7 +158,7 @@ fn large_namespaces_are_searched_alike() {
         scanned(filter, &random.vector());
     }
     let mut store = both.postgres.another();
-    store.legs.sizes = crate::postgres::Sizes { few: 100, sample: 50, ..Default::default() };
+    store.retrievers.sizes = crate::postgres::Sizes { few: 100, sample: 50, ..Default::default() };
     let sampled = store.nearest(MODEL, &random.vector(), &Filter::default(), 10).unwrap().background;
     assert!(sampled.sampled && sampled.count > 100);
 }
@@ -168,7 +168,7 @@ fn words_that_are_not_searched_for_change_nothing() {
     let Some(both) = Both::new(14, 60) else { return };
     let mut random = Random(15);
     let mut store = both.postgres.another();
-    store.legs.sizes = crate::postgres::Sizes { few: 30, first: 5, ..Default::default() };
+    store.retrievers.sizes = crate::postgres::Sizes { few: 30, first: 5, ..Default::default() };
     let mut searched = |store: &PostgresStore| {
         for _ in 0..60 {
             let (query, filter) = (LexicalQuery::new(random.text(5)), both.filter(&mut random));
@@ -181,14 +181,14 @@ fn words_that_are_not_searched_for_change_nothing() {
     };
     searched(&store);
     // Every word is frequent.
-    store.legs.sizes = crate::postgres::Sizes { few: 30, first: 0, ..Default::default() };
+    store.retrievers.sizes = crate::postgres::Sizes { few: 30, first: 0, ..Default::default() };
     searched(&store);
     let connections = &store.connections;
     if !connections.wait(crate::postgres::words::index::create(connections)).unwrap() {
         eprintln!("skipped: the server has no index of words");
         return;
     }
-    store.legs.sizes = crate::postgres::Sizes { few: 30, many: 1, ..Default::default() };
+    store.retrievers.sizes = crate::postgres::Sizes { few: 30, many: 1, ..Default::default() };
     searched(&store);
 }
 
@@ -199,7 +199,7 @@ fn a_text_keeps_its_vector_in_another_namespace() {
     let copy = |namespace: &str| put_in(namespace, "copy.md", &["one text in two places"]);
     both.apply(vec![copy("anvil"), copy("bellows")]);
     let vector = (TextHash::from_text("one text in two places"), random.vector());
-    for store in [&*both.postgres as &dyn VectorLeg, &both.embedded] {
+    for store in [&*both.postgres as &dyn VectorRetriever, &both.embedded] {
         assert_eq!(store.put_vectors(&model, std::slice::from_ref(&vector)).unwrap(), 1);
     }
     both.apply(vec![copy("crucible")]);
@@ -244,7 +244,7 @@ fn words_in_memory_that_disagree_with_the_database_are_read_again() {
     let damaged = found(&both.postgres);
     assert!(damaged.len() < expected.len());
     let mut later = both.postgres.another();
-    later.legs.sizes.patience = 0;
+    later.retrievers.sizes.patience = 0;
     assert_eq!(found(&later), damaged, "it is as the database has it");
     both.postgres.mend(&mut |_| Ok(())).unwrap();
     assert_eq!(found(&later), expected);

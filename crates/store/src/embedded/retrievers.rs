@@ -1,4 +1,4 @@
-//! Searching: the lexical and the semantic leg.
+//! Searching: the lexical and the semantic retriever.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::lexical::{Reader, State, guarded, near_words};
 use crate::recent::lock;
 use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
-use crate::store::{Documents, LexicalLeg, VectorLeg};
+use crate::store::{Documents, LexicalRetriever, VectorRetriever};
 use crate::vectors::cosine;
 
 /// The error of a similarity computed from codes. Candidates within it of the best are scored by the vectors in the database.
@@ -118,7 +118,7 @@ impl EmbeddedStore {
     }
 }
 
-impl LexicalLeg for EmbeddedStore {
+impl LexicalRetriever for EmbeddedStore {
     fn lexical(&self, query: &LexicalQuery, filter: &Filter, k: usize) -> Result<LexicalHits> {
         let (mut found, gone) = self.existing_hits(query, filter, k)?;
         if gone {
@@ -163,7 +163,7 @@ impl LexicalLeg for EmbeddedStore {
     }
 }
 
-impl VectorLeg for EmbeddedStore {
+impl VectorRetriever for EmbeddedStore {
     fn unembedded(&self, model: &str, filter: &Filter, limit: usize) -> Result<Vec<TextToEmbed>> {
         self.database.unembedded(model, &*self.resolve(filter)?, limit)
     }
