@@ -51,7 +51,7 @@ fn endless() -> Vec<String> {
             .to_owned(),
         "WITH RECURSIVE t(x) AS (VALUES (1) UNION SELECT x + 1 FROM t) SELECT count(*) FROM t".to_owned(),
         "WITH RECURSIVE t(s) AS (SELECT 'x' UNION ALL SELECT s || 'y' FROM t) SELECT s FROM t ORDER BY 1".to_owned(),
-        "SELECT count(*) FROM edges a, edges b, edges c, edges d, edges e, edges f, edges g WHERE a.note LIKE b.note".to_owned(),
+        "SELECT count(*) FROM edges a, edges b, edges c, edges d, edges e, edges f, edges g, edges h, edges i WHERE a.note LIKE b.note".to_owned(),
         "SELECT printf('%.*c', 100000, 'a') LIKE '%' || printf('%.*c', 900, 'a') || 'b%'".to_owned(),
         "SELECT printf('%.*c', 100000, 'a') GLOB '*' || printf('%.*c', 900, '?') || 'b*'".to_owned(),
         "SELECT group_concat(a.text || b.text || c.text || d.text) FROM claims a, claims b, claims c, claims d, claims e".to_owned(),
