@@ -107,8 +107,7 @@ pub fn retrievers(
     {
         return Err(error::parameter(py, "bm25", &format!("{b} numbers"), &format!("as many as similarity, {a}")));
     }
-    let value =
-        |retriever: &Option<Vec<Option<f64>>>, at: usize| retriever.as_ref().and_then(|retriever| retriever[at]);
+    let value = |scores: &Option<Vec<Option<f64>>>, at: usize| scores.as_ref().and_then(|scores| scores[at]);
     let entry = |at| ListEntry { similarity: value(&similarity, at), bm25: value(&bm25, at), ..ListEntry::default() };
     let entries: Vec<ListEntry> = (0..a.or(b).unwrap_or_default()).map(entry).collect();
     match entries.iter().position(|entry| entry.similarity.or(entry.bm25).is_none()) {

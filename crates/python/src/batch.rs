@@ -75,9 +75,9 @@ fn both(
     similarity: Option<&Bound<'_, PyAny>>,
     bm25: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Vec<ListEntry>>> {
-    let lists = |retriever: Option<&Bound<'_, PyAny>>| -> PyResult<Option<Vec<Py<PyAny>>>> {
-        let lists = retriever
-            .map(|retriever| retriever.try_iter()?.map(|list| list.map(Bound::unbind)).collect::<PyResult<Vec<_>>>());
+    let lists = |scores: Option<&Bound<'_, PyAny>>| -> PyResult<Option<Vec<Py<PyAny>>>> {
+        let lists =
+            scores.map(|scores| scores.try_iter()?.map(|list| list.map(Bound::unbind)).collect::<PyResult<Vec<_>>>());
         lists.transpose()
     };
     let (similarity, bm25) = (lists(similarity)?, lists(bm25)?);
@@ -87,8 +87,7 @@ fn both(
     {
         return Err(error::parameter(py, "bm25", &format!("{b} lists"), &format!("as many as similarity, {a}")));
     }
-    let list =
-        |retriever: &Option<Vec<Py<PyAny>>>, at: usize| retriever.as_ref().map(|lists| lists[at].bind(py).clone());
+    let list = |lists: &Option<Vec<Py<PyAny>>>, at: usize| lists.as_ref().map(|lists| lists[at].bind(py).clone());
     (0..a.or(b).unwrap_or_default())
         .map(|at| retrievers(py, list(&similarity, at).as_ref(), list(&bm25, at).as_ref()))
         .collect()

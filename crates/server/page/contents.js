@@ -11,20 +11,20 @@ export async function show(view, parameters, rights, signal) {
   const job = element("p", { class: "job", id: "job" });
   const bar = element("progress", { "aria-labelledby": "job", class: "idle", max: 1, value: 0 });
   const now = element("button", { type: "button", hidden: !rights.may_refresh, onclick: () => {
-    // The answer is old once an event came after the question: a short run may have ended since.
-    const before = told;
-    reindex(now, (state) => told === before && heard("progress", state));
+    // An event that came after the request is newer than its answer: a short run may have ended by then.
+    const before = events;
+    reindex(now, (state) => events === before && heard("progress", state));
   } }, "Index now");
   const hint = element("p", { class: "hint", hidden: !rights.may_refresh }, "reads the files and indexes what has changed.");
   const live = element("div", { class: "live", hidden: !rights.may_refresh }, job, bar);
   const read = reader(figures, signal);
   let seen = null;
-  let told = 0;
+  let events = 0;
   const reread = () => read().catch((problem) => say(problem.message, true));
   const heard = (name, data) => {
     live.hidden = false;
     if (name === "progress") {
-      told += 1;
+      events += 1;
       // Who may not read everything hears of no change, but of the end of the work.
       if (data.phase === "fresh" && isBusy(job.dataset.phase)) reread();
       progress(data, job, bar, now);

@@ -263,7 +263,7 @@ fn cache(config: &Config, mend: bool, checks: &mut Vec<Check>) {
     checks.push(match check_embedding_cache(&config.index.embedding_cache, mend) {
         Ok(None) => return,
         Ok(Some(EmbeddingCacheCheck { damage: Some(damage), .. })) => match mend {
-            true => check(name, State::Repaired, format!("was damaged ({damage}); a new one was started")),
+            true => check(name, State::Repaired, format!("was damaged ({damage}); a new one took its place")),
             false => check(name, State::Repairable, format!("damaged: {damage}")),
         },
         Ok(Some(EmbeddingCacheCheck { damage: None, path, vectors })) => {

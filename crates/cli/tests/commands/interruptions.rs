@@ -106,7 +106,7 @@ fn tree_of_interrupted_first_search(notes: usize) -> Option<Tree> {
     let _ = first.kill();
     first.wait().expect("ended");
     let (code, out, _) = run(tree.tamis(&["doctor", "--check-only"]));
-    // Between the last commit and the end, a vector file may be missing, and that is what it says.
+    // A kill after the last commit can leave the vector file unwritten, and doctor rightly says so.
     let is_interrupted = out.contains("note: index: its first run was interrupted after ");
     assert!(!is_interrupted || (code == 0 && !out.contains("missing")), "{out}");
     is_interrupted.then_some(tree)

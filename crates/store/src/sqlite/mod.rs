@@ -1,6 +1,5 @@
 //! The database `tamis.db`, which holds the truth that the retrievers are derived from: its file and its connections, many for reading and
-//! one
-//! for writing.
+//! one for writing.
 //!
 //! - `batch` applies changes to documents and namespaces.
 //! - `vectors` reads and writes vectors, `select` resolves filters, and `maintenance` counts, checks and prunes. What both databases read

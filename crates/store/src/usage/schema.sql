@@ -9,7 +9,7 @@ CREATE TABLE usage_searches(
   namespace TEXT NOT NULL,
   query_hash BLOB NOT NULL CHECK (length(query_hash) = 32),   -- BLAKE3
   query_text TEXT,                    -- if recording it is enabled
-  mode TEXT NOT NULL,                 -- the legs that took part
+  mode TEXT NOT NULL,                 -- the retrievers that took part
   model TEXT,                         -- of the semantic leg
   method TEXT NOT NULL,               -- the cut that decided
   scoring TEXT NOT NULL,              -- scores are comparable if this key is equal
@@ -67,8 +67,8 @@ CREATE TABLE usage_quality(
   query_text TEXT,                    -- if recording it is enabled
   search_id TEXT,                     -- of the recorded search with its candidates, if any
   model TEXT,                         -- of the semantic leg
-  mode TEXT NOT NULL,                 -- the legs that took part
-  lexical_candidates INTEGER,         -- found by each leg; null if it took no part
+  mode TEXT NOT NULL,                 -- the retrievers that took part
+  lexical_candidates INTEGER,         -- found by each retriever; null if it took no part
   semantic_candidates INTEGER,
   candidates INTEGER NOT NULL,
   kept INTEGER NOT NULL,              -- by the cut

@@ -43,14 +43,14 @@ impl DocumentRetriever {
 
 /// Retrieves until each of the `retrievers` has `wanted` documents, or no more candidates: first `depth` passages of each, then four
 /// times as many.
-pub(crate) fn retrieve_documents<const LEGS: usize>(
+pub(crate) fn retrieve_documents<const RETRIEVERS: usize>(
     context: &Context<'_>,
     request: &SearchRequest,
     filter: &Filter,
     (wanted, mut depth): (usize, usize),
     clock: &mut Stopwatch,
-    retrievers: impl Fn(&Retrieved) -> [DocumentRetriever; LEGS],
-) -> Result<(Retrieved, [Vec<Candidate>; LEGS]), Error> {
+    retrievers: impl Fn(&Retrieved) -> [DocumentRetriever; RETRIEVERS],
+) -> Result<(Retrieved, [Vec<Candidate>; RETRIEVERS]), Error> {
     loop {
         let retrieved = retrieve(context, request, filter, Depth::exactly(depth), clock)?;
         let retrievers = retrievers(&retrieved);

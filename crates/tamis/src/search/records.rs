@@ -159,7 +159,7 @@ fn ended(retrieved: &Retrieved, ranking: &mut Ranking, query: &EvidenceQuery<'_>
     cut(rule, gate, retrieved, ranking)
 }
 
-/// Returns the score of a passage in the retriever that proposes records: words, if they take part.
+/// Returns the score of a passage by the retriever that proposes records: words, if they take part.
 fn proposing(statistics: &Statistics, candidate: &Candidate) -> Option<f64> {
     match statistics.lexical {
         Some(_) => candidate.scores.bm25.filter(|&bm25| bm25 > 0.0),

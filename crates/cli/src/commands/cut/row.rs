@@ -7,7 +7,7 @@ use tamis_text::estimate_tokens;
 pub const SCORE: &str = "score";
 
 /// The fields of the two retrievers' raw scores.
-pub const LEGS: [&str; 2] = ["similarity", "bm25"];
+pub const RAW_SCORES: [&str; 2] = ["similarity", "bm25"];
 
 /// The field of the share of the query's weight that a passage matches.
 pub const COVERAGE: &str = "coverage";
@@ -19,7 +19,7 @@ const TOKENS: &str = "tokens";
 const TEXT: &str = "text";
 
 /// Fields that identify a line of names as a header.
-pub const KNOWN: [&str; 4] = [SCORE, LEGS[0], LEGS[1], COVERAGE];
+pub const KNOWN: [&str; 4] = [SCORE, RAW_SCORES[0], RAW_SCORES[1], COVERAGE];
 
 /// The most names listed of an object that lacks the field.
 const LISTED: usize = 10;
@@ -88,14 +88,14 @@ pub fn read_entry(
     };
     let (similarity, bm25) = match field {
         Some(_) if score.is_none() => (None, None),
-        _ => (number(LEGS[0])?, number(LEGS[1])?),
+        _ => (number(RAW_SCORES[0])?, number(RAW_SCORES[1])?),
     };
     if score.or(similarity).or(bm25).is_none() {
         let mut names = names();
         names.truncate(LISTED);
-        let retrievers = if field.is_none() { " (or similarity and bm25)" } else { "" };
+        let others = if field.is_none() { " (or similarity and bm25)" } else { "" };
         return Err(format!(
-            "no field {}{retrievers}, only {}; name the score's field with --score",
+            "no field {}{others}, only {}; name the score's field with --score",
             field.unwrap_or(SCORE),
             names.join(", ")
         ));
@@ -127,9 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn a_score_goes_before_the_retrievers_and_the_retrievers_stand_in_for_it() {
-        let retrievers = [("similarity", Cell::Number(0.5)), ("bm25", Cell::Empty), ("coverage", Cell::Number(1.5))];
-        let values = read(&retrievers, None).expect("one retriever is enough");
+    fn a_score_goes_before_the_raw_scores_and_they_stand_in_for_it() {
+        let fields = [("similarity", Cell::Number(0.5)), ("bm25", Cell::Empty), ("coverage", Cell::Number(1.5))];
+        let values = read(&fields, None).expect("one retriever is enough");
         assert_eq!((values.score, values.similarity, values.bm25), (None, Some(0.5), None));
         assert_eq!(values.coverage, Some(1.0));
         let both = [("score", Cell::Number(2.0)), ("similarity", Cell::Text("high".into()))];

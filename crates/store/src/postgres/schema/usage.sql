@@ -11,7 +11,7 @@ CREATE TABLE usage_searches(
   entry_point text NOT NULL,        -- search, import, …
   query_hash bytea NOT NULL CHECK (length(query_hash) = 32),    -- BLAKE3
   query_text text,                  -- if recording it is enabled
-  mode text NOT NULL,               -- the legs that took part
+  mode text NOT NULL,               -- the retrievers that took part
   model text,                       -- of the semantic leg
   method text NOT NULL,             -- the cut that decided
   scoring text NOT NULL,            -- scores are comparable if this key is equal
@@ -93,8 +93,8 @@ CREATE TABLE usage_quality(
   query_text text,                  -- if recording it is enabled
   search_id text,                   -- of the recorded search with its candidates, if any
   model text,                       -- of the semantic leg
-  mode text NOT NULL,               -- the legs that took part
-  lexical_candidates bigint,        -- found by each leg; null if it took no part
+  mode text NOT NULL,               -- the retrievers that took part
+  lexical_candidates bigint,        -- found by each retriever; null if it took no part
   semantic_candidates bigint,
   candidates bigint NOT NULL,
   kept bigint NOT NULL,             -- by the cut

@@ -158,10 +158,10 @@ fn fusion(rule: &dyn Rule, weight: f64) -> Fusion {
 /// Both retrievers' scores fused, best first.
 fn fused(entries: &Entries<'_>, rule: &dyn Rule, fusion: Fusion) -> Result<(Vec<f64>, Vec<usize>, String), ListError> {
     let scale = rule.scale();
-    let retrievers = retrievers(entries, scale);
-    let values = fusion.fuse(&retrievers);
+    let candidates = raw_scores(entries, scale);
+    let values = fusion.fuse(&candidates);
     let order = rank::order(&values);
-    let described = match (retrievers.first(), fusion) {
+    let described = match (candidates.first(), fusion) {
         (Some(rank::Evidence { similarity: None, .. }), _) if scale == Scale::Similarity => {
             return Err(ListError::NoSimilarity { method: rule.name().to_owned() });
         }
@@ -189,9 +189,9 @@ fn admissions(entries: &Entries<'_>, rule: &dyn Rule) -> Option<Vec<Admission>> 
 /// The raw scores of each entry. If a retriever scored any entry, every entry gets a score of it. A passage that the words did not find
 /// has a bm25 of 0. One that the vectors did not find has a similarity of 0 on the weighted scale, where values are absolute;
 /// otherwise it has that of the least similar one found.
-fn retrievers(entries: &Entries<'_>, scale: Scale) -> Vec<rank::Evidence> {
+fn raw_scores(entries: &Entries<'_>, scale: Scale) -> Vec<rank::Evidence> {
     let lowest =
-        |retriever: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| retriever(entry)).reduce(f64::min);
+        |score: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| score(entry)).reduce(f64::min);
     let similarity = lowest(|values| values.similarity);
     let similarity = if scale == Scale::Weighted { similarity.map(|_| 0.0) } else { similarity };
     let bm25 = lowest(|values| values.bm25).map(|_| 0.0);
@@ -227,18 +227,16 @@ fn fused_background(
     scale: Scale,
     fusion: Fusion,
 ) -> Result<Background, ListError> {
-    let candidates = retrievers(entries, scale);
-    let ran = |retriever: fn(&rank::Evidence) -> Option<f64>| {
-        candidates.iter().any(|candidate| retriever(candidate).is_some())
-    };
+    let candidates = raw_scores(entries, scale);
+    let ran = |score: fn(&rank::Evidence) -> Option<f64>| candidates.iter().any(|candidate| score(candidate).is_some());
     let of = |name: &str, ran: bool, background: Option<Background>| match (ran, background) {
         (true, None) => Err(ListError::Sample(format!("no line has a {name}, which the input has"))),
         (true, background) => Ok(background.map(|background| background.mean)),
         (false, _) => Ok(None),
     };
     let means = BackgroundEvidence {
-        similarity: of("similarity", ran(|retriever| retriever.similarity), similarities(sample))?,
-        bm25: of("bm25", ran(|retriever| retriever.bm25), weights(sample))?,
+        similarity: of("similarity", ran(|candidate| candidate.similarity), similarities(sample))?,
+        bm25: of("bm25", ran(|candidate| candidate.bm25), weights(sample))?,
     };
     let mean = fusion.background(&candidates, means).unwrap_or_default();
     Ok(Background { mean, deviation: 0.0, count: sample.len() })
@@ -257,8 +255,7 @@ fn weights(sample: &Entries<'_>) -> Option<Background> {
 /// Absolute evidence: the best coverage if entries have one, and the best similarity against a sample that is large
 /// enough.
 fn evidence(entries: &Entries<'_>, reference: &Reference<'_>) -> Evidence {
-    let best =
-        |retriever: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| retriever(entry)).reduce(f64::max);
+    let best = |score: fn(&ListEntry) -> Option<f64>| entries.iter().filter_map(|entry| score(entry)).reduce(f64::max);
     let background = match reference {
         Reference::Sample(sample) => similarities(sample),
         Reference::None | Reference::Mean(_) | Reference::Scores(_) => None,
@@ -302,8 +299,8 @@ mod tests {
     fn rows_are_fused_where_a_retriever_is_missing() {
         let rows = list("similarity,bm25\n0.2,\n0.6,1\n,4\n");
         let rows: Vec<&ListEntry> = rows.iter().collect();
-        let retrievers = retrievers(&rows, Scale::Score);
-        assert_eq!((retrievers[0].bm25, retrievers[2].similarity), (Some(0.0), Some(0.2)));
+        let candidates = raw_scores(&rows, Scale::Score);
+        assert_eq!((candidates[0].bm25, candidates[2].similarity), (Some(0.0), Some(0.2)));
         let candidates = Candidates::new(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
         // 0.5 · 1 + 0.5 · 0.25 for the second, 0.5 · 0.75 + 0.5 for the third, 0.5 · 0.75 for the first.
         assert_eq!(candidates.order.as_deref(), Some(&[2, 1, 0][..]));

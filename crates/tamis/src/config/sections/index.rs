@@ -1,4 +1,4 @@
-//! `[index]`: the files that are indexed, and their division into passages, and the cache of vectors that the user's indexes share.
+//! `[index]`: the files that are indexed, their division into passages, and the cache of vectors that the user's indexes share.
 
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ pub struct EmbeddingCacheConfig {
 }
 
 /// Returns a cache of this size, with narrower limits for a project's file than for the user.
-pub(crate) fn cache(entry: &Entry<'_>, megabytes: u64) -> Result<EmbeddingCacheConfig, ConfigError> {
+fn cache(entry: &Entry<'_>, megabytes: u64) -> Result<EmbeddingCacheConfig, ConfigError> {
     let of_project = matches!(entry.setting.source, Source::Project(_));
     let most_bytes = megabytes.saturating_mul(MEGABYTE);
     Ok(EmbeddingCacheConfig {
