@@ -5,6 +5,7 @@ mod background;
 #[cfg(unix)]
 mod import_github;
 mod interruptions;
+mod json_schema;
 mod linux;
 mod mcp;
 mod mcp_answers;

@@ -4,6 +4,9 @@
 #[path = "../mcp_http/support.rs"]
 mod support;
 
+#[path = "../commands/json_schema.rs"]
+mod json_schema;
+
 mod events;
 mod gate;
 mod page;

@@ -4,6 +4,8 @@ mod archive;
 mod broken;
 mod documents;
 mod formats;
+#[path = "../../../cli/tests/commands/json_schema.rs"]
+mod json_schema;
 mod properties;
 mod schema;
 mod strategies;
