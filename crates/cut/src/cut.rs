@@ -209,7 +209,7 @@ pub const NOTHING_LIKELY: &str = "nothing is clearly relevant";
 pub const ALL_EQUAL: &str = "all score the same";
 
 /// Added where a rule had to estimate the background from the list itself.
-pub const BY_LIST_ALONE: &str = "; judged by this list alone";
+pub const BY_LIST_ALONE: &str = "; judged from this list alone";
 
 /// The reason of a rule that needs at least two candidates.
 pub fn too_few(count: usize) -> &'static str {

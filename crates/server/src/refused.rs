@@ -104,7 +104,10 @@ pub(crate) fn for_error(error: Error) -> (String, Vec<String>) {
         }
         error => (error, Vec::new()),
     };
-    let said = error.to_string();
+    let said = match &error {
+        Error::NotFound { wanted, .. } => format!("{wanted}: not in the index"),
+        error => error.to_string(),
+    };
     let advice = match error {
         Error::NotFound { .. } => "; `search` returns valid ids, and `get_status` lists the namespaces",
         Error::Store(

@@ -62,7 +62,7 @@ fn tasks() -> Vec<Task> {
             source: "crossterm-0.29.0",
             calls: vec![("grep", json!({ "pattern": "BackTab", "word": true }))],
             facts: &[
-                "6 matches of 3 files", "event.rs", "src/event/sys/unix/parse.rs", "src/event/sys/windows/parse.rs",
+                "6 matches in 3 files", "event.rs", "src/event/sys/unix/parse.rs", "src/event/sys/windows/parse.rs",
             ],
             steps: &[Rg(r"\bBackTab\b", &["."])],
         },
@@ -70,7 +70,7 @@ fn tasks() -> Vec<Task> {
             question: "List every use of unsafe.",
             source: "crossterm-0.29.0",
             calls: vec![("grep", json!({ "pattern": "unsafe", "word": true, "paths": ["src"] }))],
-            facts: &["17 matches of 7 files", "BorrowedFd", "WaitForMultipleObjects", "GetConsoleTitleW"],
+            facts: &["17 matches in 7 files", "BorrowedFd", "WaitForMultipleObjects", "GetConsoleTitleW"],
             steps: &[Rg(r"\bunsafe\b", &["src"])],
         },
         Task {
@@ -166,7 +166,7 @@ fn tasks() -> Vec<Task> {
             question: "List every caller of ProgressDrawTarget::is_hidden.",
             source: "indicatif-0.18.6",
             calls: vec![("grep", json!({ "pattern": "is_hidden", "word": true }))],
-            facts: &["8 matches of 3 files", "src/multi.rs", "self.state().draw_target.is_hidden()"],
+            facts: &["8 matches in 3 files", "src/multi.rs", "self.state().draw_target.is_hidden()"],
             steps: &[Rg(r"\bis_hidden\b", &["."])],
         },
         Task {

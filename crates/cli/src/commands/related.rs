@@ -119,7 +119,7 @@ fn print(out: &mut dyn Page, found: &Related) -> io::Result<()> {
         let Occurrences { own_lines, resolved_lines, unresolved_lines, .. } = counts;
         writeln!(
             out,
-            "\n{names} stands on {lines} of {files}: {own_lines} in the passage itself, {resolved_lines} resolved, {unresolved_lines} not resolved"
+            "\n{names} occurs on {lines} in {files}: {own_lines} in the passage itself, {resolved_lines} resolved, {unresolved_lines} not resolved"
         )?;
     }
     Ok(())

@@ -291,9 +291,9 @@ fn total_matches(found: &GrepAnswer) -> String {
     let listed =
         if found.unlisted > 0 && listed > 0 { format!("; the first {listed} lines are listed") } else { String::new() };
     let matches =
-        if found.matches == found.lines { String::new() } else { format!("{} in ", counted_matches(found.matches)) };
+        if found.matches == found.lines { String::new() } else { format!("{} on ", counted_matches(found.matches)) };
     let lines = if matches.is_empty() { counted_matches(found.lines) } else { counted(found.lines, "line") };
-    format!("{least}{matches}{lines} of {}{listed}; {searched}", counted(found.files, "file"))
+    format!("{least}{matches}{lines} in {}{listed}; {searched}", counted(found.files, "file"))
 }
 
 fn counted_matches(number: u64) -> String {

@@ -121,7 +121,7 @@ mod tests {
         let cut = BackgroundShare { lambda: 0.5 }.cut(&Pool::scores([1.0, 0.75, 0.5, 0.25, 0.0]).unwrap());
         assert_eq!((cut.keep, cut.threshold), (3, Some(0.5)));
         assert_eq!(cut.diagnostics["background"].as_text(), Some("estimated"));
-        assert_eq!(cut.reason, "the rest are too close to unrelated text; judged by this list alone");
+        assert_eq!(cut.reason, "the rest are too close to unrelated text; judged from this list alone");
         for scores in [vec![0.4], vec![0.4; 3]] {
             let pool = Pool::scores(scores).unwrap();
             assert_eq!(BackgroundShare::default().cut(&pool).keep, pool.len());

@@ -116,12 +116,12 @@ fn summary(found: &GrepAnswer, by_file: bool) -> String {
     let lines = counted(found.lines as usize, "line");
     let matches = counted_matches(found.matches);
     let files = counted(found.files as usize, "file");
-    let totals = if found.matches == found.lines { matches } else { format!("{matches} in {lines}") };
+    let totals = if found.matches == found.lines { matches } else { format!("{matches} on {lines}") };
     let unlisted = match found.unlisted {
         more if more > 0 && !by_file => format!("; only the first {} lines can be listed", found.lines - more),
         _ => String::new(),
     };
-    format!("{least}{totals} of {files}{unlisted}; {} searched.\n", found.searched)
+    format!("{least}{totals} in {files}{unlisted}; {} searched.\n", found.searched)
 }
 
 fn counted_matches(number: u64) -> String {

@@ -65,7 +65,7 @@ impl Tool for Related {
             let (lines, files) = (counted(counts.lines as usize, "line"), counted(counts.files as usize, "file"));
             let Occurrences { own_lines, resolved_lines, unresolved_lines, .. } = counts;
             format!(
-                "The name stands on {lines} of {files}: {own_lines} in the passage itself, {resolved_lines} resolved, \
+                "The name occurs on {lines} in {files}: {own_lines} in the passage itself, {resolved_lines} resolved, \
                  {unresolved_lines} not resolved. "
             )
         });

@@ -292,7 +292,7 @@ impl DuplicateFinder<'_> {
             None => return Ok(nothing("no other issue shares a word or a meaning with it".to_owned())),
             Some(best) if best.likeness < floor => {
                 return Ok(nothing(format!(
-                    "the nearest issue, #{}, has likeness {:.2}, below {floor:.2}",
+                    "the nearest issue, #{}, has a likeness of {:.2}, below {floor:.2}",
                     best.number, best.likeness
                 )));
             }
@@ -307,7 +307,7 @@ impl DuplicateFinder<'_> {
         }
         let mut cut = CutReport::from(self.index.config.search.cut.as_deref().unwrap_or(&EVERYTHING).cut(&pool));
         let nearest =
-            format!("the nearest issue, #{}, has likeness {:.2} of at least {floor:.2}", best.number, best.likeness);
+            format!("the nearest issue, #{}, has a likeness of {:.2}, above {floor:.2}", best.number, best.likeness);
         // Issues below the floor are only shown so that a person has a few to compare.
         let alike_enough = considered.iter().rposition(|one| one.likeness >= floor).map_or(0, |last| last + 1);
         cut.keep = cut.keep.min(alike_enough).max(MIN_RESULTS).min(considered.len());

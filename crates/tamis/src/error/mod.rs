@@ -164,7 +164,10 @@ pub enum Error {
         reason: String,
     },
     /// An identifier or path that the index does not hold.
-    #[error("{wanted}: not in the index{}", nearest.as_ref().map(|n| format!(" (did you mean {n}?)")).unwrap_or_default())]
+    #[error(
+        "{wanted}: not in the index{}",
+        nearest.as_ref().map_or("; `tamis search` finds what is".to_owned(), |nearest| format!(" (did you mean {nearest}?)"))
+    )]
     NotFound {
         /// The identifier or path asked for.
         wanted: String,

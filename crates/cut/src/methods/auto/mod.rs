@@ -230,7 +230,7 @@ fn by_list_alone(pool: &Pool, choice: Choice) -> Cut {
     let Choice { keep, reason, aim, best_tokens } = choice;
     let step = Step::new(pool, keep);
     let reason = match &step {
-        Some(step) if aim == Aim::BestF && best_tokens.is_none() => step.sentence(pool, keep),
+        Some(step) if aim == Aim::BestF && best_tokens.is_none() => step.sentence(pool),
         _ => reason,
     };
     let mut cut = Cut::new("auto", pool, keep, reason + BY_LIST_ALONE)

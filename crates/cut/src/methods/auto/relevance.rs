@@ -239,10 +239,9 @@ impl Step {
     }
 
     /// What the step says, after "Kept 2 of 5: ".
-    pub fn sentence(&self, pool: &Pool, keep: usize) -> String {
-        let moves = if pool.orientation() == Orientation::Score { "falls" } else { "rises" };
-        let from =
-            format!("after {} the value {moves} from {} to {}", them(keep), figure(self.last), figure(self.next));
+    pub fn sentence(&self, pool: &Pool) -> String {
+        let moves = if pool.orientation() == Orientation::Score { "drops" } else { "rises" };
+        let from = format!("then the value {moves} from {} to {}", figure(self.last), figure(self.next));
         match self.times {
             Some(times) if times < NONE => format!("{from}, which is no clear step"),
             Some(times) if times < CLEAR => format!("{from}, {times:.1} times the median step"),
@@ -293,20 +292,20 @@ mod tests {
     fn a_step_is_as_clear_as_it_is_larger_than_the_others() {
         let sentence = |values: &[f64], keep| {
             let pool = Pool::scores(values.iter().copied()).expect("sorted");
-            Step::new(&pool, keep).map(|step| step.sentence(&pool, keep))
+            Step::new(&pool, keep).map(|step| step.sentence(&pool))
         };
         let logits = [-6.0, -6.1, -6.2, -8.2, -8.3, -8.4];
-        let clear = "after them the value falls from -6.2 to -8.2, a clear step (20 times the median)";
+        let clear = "then the value drops from -6.2 to -8.2, a clear step (20 times the median)";
         assert_eq!(sentence(&logits, 3).as_deref(), Some(clear));
-        let none = "after it the value falls from -6 to -6.1, which is no clear step";
+        let none = "then the value drops from -6 to -6.1, which is no clear step";
         assert_eq!(sentence(&logits, 1).as_deref(), Some(none));
         assert_eq!(
             sentence(&[5.0, 4.9, 4.6, 4.5], 2).as_deref(),
-            Some("after them the value falls from 4.9 to 4.6, 3.0 times the median step")
+            Some("then the value drops from 4.9 to 4.6, 3.0 times the median step")
         );
-        assert_eq!(sentence(&[5.0, 1.0], 1).as_deref(), Some("after it the value falls from 5 to 1, a clear step"));
+        assert_eq!(sentence(&[5.0, 1.0], 1).as_deref(), Some("then the value drops from 5 to 1, a clear step"));
         assert_eq!((sentence(&logits, 0), sentence(&logits, 6), sentence(&[], 0)), (None, None, None));
         let distances = Pool::distances([0.1, 0.2, 0.9]).expect("sorted");
-        assert!(Step::new(&distances, 2).expect("a step").sentence(&distances, 2).contains("rises from 0.2 to 0.9"));
+        assert!(Step::new(&distances, 2).expect("a step").sentence(&distances).contains("rises from 0.2 to 0.9"));
     }
 }

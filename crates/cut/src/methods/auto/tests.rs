@@ -145,7 +145,7 @@ fn the_reason_is_plain_and_the_figures_are_in_the_diagnostics() {
 #[test]
 fn a_background_that_is_not_known_is_said_to_be_estimated() {
     let cut = Auto::default().cut(&Pool::scores(list()).unwrap());
-    assert!(cut.reason.ends_with("; judged by this list alone"), "{}", cut.reason);
+    assert!(cut.reason.ends_with("; judged from this list alone"), "{}", cut.reason);
     assert_eq!(cut.diagnostics["background"].as_text(), Some("estimated"));
 }
 

@@ -345,7 +345,7 @@ impl RelatedFinder<'_> {
                 occurrences = counts;
             } else if let Some(more) = counts.map(|counts| counts.unresolved_lines).filter(|&more| more > 0) {
                 let lines = if more == 1 { "1 more line holds".to_owned() } else { format!("{more} more lines hold") };
-                notes.push(format!("{lines} the name and may use it; asking by reference lists them"));
+                notes.push(format!("{lines} the name and may use it; ask by reference to list them"));
             }
             if referenced_by.len() > limit {
                 notes.push(format!("not shown: {} more uses of it", referenced_by.len() - limit));
