@@ -23,7 +23,7 @@ use crate::semantic::{FileState, Semantic};
 use crate::session::Session;
 use crate::sqlite::session::{SqliteSession, now};
 use crate::sqlite::{ContentState, Database, NAMESPACES, TransactionError};
-use crate::store::{Changes, Maintenance, Serving, Usage, UsageLog, Writing};
+use crate::store::{Changes, Maintenance, Serving, Store, Usage, UsageLog, Writing};
 use crate::usage;
 use crate::usage::EmbeddedUsageLog;
 
@@ -61,6 +61,14 @@ pub struct EmbeddedStore {
 }
 
 impl EmbeddedStore {
+    /// Returns the store behind its traits.
+    // Not inlined, so that the methods of all traits are compiled here and not once more in each crate that calls it.
+    #[inline(never)]
+    #[must_use]
+    pub fn into_dyn(self) -> Arc<dyn Store> {
+        Arc::new(self)
+    }
+
     /// Opens the store in a directory.
     ///
     /// # Errors

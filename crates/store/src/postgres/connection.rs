@@ -1,6 +1,7 @@
 //! Connections to the server: a pool, TLS, transactions, and the bridge from blocking calls.
 
 use std::future::Future;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -153,7 +154,14 @@ impl Connections {
 
     /// Waits for a future, from a thread that may block.
     pub fn wait<T>(&self, future: impl Future<Output = Result<T, Failure>>) -> Result<T> {
-        self.runtime().block_on(future).map_err(|failure| error(&self.address, most_connections(), failure))
+        let mut result = None;
+        {
+            // As futures of one type, all of them share the compiled code of the runtime.
+            let future: Pin<&mut dyn Future<Output = ()>> = pin!(async { result = Some(future.await) });
+            self.runtime().block_on(future);
+        }
+        let result = result.expect("the future ended");
+        result.map_err(|failure| error(&self.address, most_connections(), failure))
     }
 
     /// A connection of the pool. Waits through a short outage of the server, such as a restart, and for one that this process or
@@ -360,24 +368,32 @@ impl Connections {
             let mut connection = if writes { self.connection().await? } else { self.reading().await? };
             let result = work(&mut connection).await;
             let Err(failure) = &result else { return result };
-            let is_demoted = writes && failure.is_read_only();
-            if is_demoted || failure.is_lost() {
-                // The pool may not notice yet that it broke.
-                drop(Object::take(connection));
-            }
-            if is_demoted {
-                // The other connections probably lead to the same server, which was the primary when they were made.
-                self.pool.retain(|_, _| false);
-            }
-            let is_worth_it = is_demoted || failure.is_repeatable() || failure.is_lost();
-            if attempt == ATTEMPTS || !is_worth_it {
+            if !self.prepare_repetition(writes, failure, connection, attempt).await {
                 return result;
             }
-            if failure.is_lost() && !self.has_own_sessions() {
-                // A pooler takes connections while the server behind it restarts.
-                tokio::time::sleep(servers::PAUSE * (1 << attempt)).await;
-            }
         }
+    }
+
+    /// Gives up the connections that a failure concerns. Returns whether the work is worth repeating, after a pause where it needs one.
+    async fn prepare_repetition(&self, writes: bool, failure: &Failure, connection: Object, attempt: u32) -> bool {
+        let is_demoted = writes && failure.is_read_only();
+        if is_demoted || failure.is_lost() {
+            // The pool may not notice yet that it broke.
+            drop(Object::take(connection));
+        }
+        if is_demoted {
+            // The other connections probably lead to the same server, which was the primary when they were made.
+            self.pool.retain(|_, _| false);
+        }
+        let is_worth_it = is_demoted || failure.is_repeatable() || failure.is_lost();
+        if attempt == ATTEMPTS || !is_worth_it {
+            return false;
+        }
+        if failure.is_lost() && !self.has_own_sessions() {
+            // A pooler takes connections while the server behind it restarts.
+            tokio::time::sleep(servers::PAUSE * (1 << attempt)).await;
+        }
+        true
     }
 
     /// Runs a transaction once. A failure before the commit leaves nothing behind, so it may run again.
@@ -387,16 +403,7 @@ impl Connections {
         access: Access<'_>,
         work: &impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        // A reader needs one snapshot for all its statements. Writers of a namespace wait for each other at its lock, and must see
-        // what the one before them has committed.
-        let read_only = access != Access::Write;
-        let level = if read_only { IsolationLevel::RepeatableRead } else { IsolationLevel::ReadCommitted };
-        let begun = connection.build_transaction().isolation_level(level).read_only(read_only).start().await;
-        let begun = begun.map_err(|error| match error.code() {
-            // So a standby answers to the beginning of a change.
-            Some(&SqlState::FEATURE_NOT_SUPPORTED) if !read_only => self.only_reads(&error),
-            _ => error.into(),
-        })?;
+        let begun = self.begin(connection, access).await?;
         let statements = (!self.has_own_sessions()).then(|| Closing(begun.statement_cache.clone()));
         let work = async {
             match access {
@@ -416,10 +423,23 @@ impl Connections {
         };
         drop(statements);
         match begun.commit().await {
-            Err(error) if !read_only => Err(Failure::of_commit(error)),
+            Err(error) if access == Access::Write => Err(Failure::of_commit(error)),
             // What was read is whole.
             _ => Ok(result),
         }
+    }
+
+    /// Begins a transaction. A reader needs one snapshot for all its statements. Writers of a namespace wait for each other at its lock,
+    /// and must see what the one before them has committed.
+    async fn begin<'c>(&self, connection: &'c mut Object, access: Access<'_>) -> Result<Transaction<'c>, Failure> {
+        let read_only = access != Access::Write;
+        let level = if read_only { IsolationLevel::RepeatableRead } else { IsolationLevel::ReadCommitted };
+        let begun = connection.build_transaction().isolation_level(level).read_only(read_only).start().await;
+        begun.map_err(|error| match error.code() {
+            // So a standby answers to the beginning of a change.
+            Some(&SqlState::FEATURE_NOT_SUPPORTED) if !read_only => self.only_reads(&error),
+            _ => error.into(),
+        })
     }
 
     /// The failure of a change on a standby.

@@ -59,6 +59,7 @@ use crate::recent::{Recent, lock};
 use crate::record::{Applied, PassageRef};
 use crate::report::Coverage;
 use crate::session::{Row, Session, all};
+use crate::store::Store;
 use crate::vectors::{Effort, sample_ranks};
 use connection::{Connections, Lasting};
 use error::Failure;
@@ -94,6 +95,14 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
+    /// Returns the store behind its traits.
+    // Not inlined, for the same reason as that of the embedded store.
+    #[inline(never)]
+    #[must_use]
+    pub fn into_dyn(self) -> Arc<dyn Store> {
+        Arc::new(self)
+    }
+
     /// Opens the store in the database at `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, and creates its tables if there are none.
     /// `namespace` is the tree that is indexed or searched from: settings are kept for it, and writers of it take turns.
     ///

@@ -209,18 +209,18 @@ pub fn copy_between(
                 return Err(same(&here.display().to_string()));
             }
             let (source, destination) = (open_source(&here)?, open_destination(&there)?);
-            let tree = parts::tree(&source)?;
-            let (here, there) = (in_directory(&source, &here), in_directory(&*destination, &there));
+            let tree = parts::tree(&*source)?;
+            let (here, there) = (in_directory(&*source, &here), in_directory(&*destination, &there));
             finish(&here, &there, tree.as_deref(), options, observer)
         }
         #[cfg(feature = "postgres")]
         (Place::Directory(from), Place::Database(to)) => {
             let directory = index_directory(from);
             let here = open_source(&directory)?;
-            let own = parts::tree(&here)?;
+            let own = parts::tree(&*here)?;
             let tree = options.tree.clone().or(own).unwrap_or_else(|| directory_name(&directory));
-            let there = PostgresStore::open(to, &tree)?;
-            finish(&in_directory(&here, &directory), &Side::new(&there), Some(&tree), options, observer)
+            let there = PostgresStore::open(to, &tree)?.into_dyn();
+            finish(&in_directory(&*here, &directory), &Side::new(&*there), Some(&tree), options, observer)
         }
         #[cfg(feature = "postgres")]
         (Place::Database(from), Place::Directory(to)) => {
@@ -235,8 +235,8 @@ pub fn copy_between(
                 [only] => Some(only.clone()),
                 _ => None,
             };
-            let here = PostgresStore::open(from, tree.as_deref().unwrap_or(NO_TREE))?;
-            finish(&Side::new(&here), &in_directory(&*there, &directory), tree.as_deref(), options, observer)
+            let here = PostgresStore::open(from, tree.as_deref().unwrap_or(NO_TREE))?.into_dyn();
+            finish(&Side::new(&*here), &in_directory(&*there, &directory), tree.as_deref(), options, observer)
         }
         #[cfg(feature = "postgres")]
         (Place::Database(from), Place::Database(to)) => {
@@ -244,13 +244,15 @@ pub fn copy_between(
             if here.is_same_database(&there)? {
                 return Err(same(here.address()));
             }
-            let mut report = copy_sides(&Side::new(&here), &Side::new(&there), options, observer)?;
-            for tree in here.trees()?.iter().filter(|tree| concerns(tree, options)) {
+            let trees = here.trees()?;
+            let (here, there) = (here.into_dyn(), there.into_dyn());
+            let mut report = copy_sides(&Side::new(&*here), &Side::new(&*there), options, observer)?;
+            for tree in trees.iter().filter(|tree| concerns(tree, options)) {
                 if report.interrupted {
                     break;
                 }
-                let (here, there) = (PostgresStore::open(from, tree)?, PostgresStore::open(to, tree)?);
-                let compared = parts::copy_settings(&here, &there, &mut report.written)?;
+                let open = |address: &str| Ok::<_, Error>(PostgresStore::open(address, tree)?.into_dyn());
+                let compared = parts::copy_settings(&*open(from)?, &*open(to)?, &mut report.written)?;
                 add(&mut report.settings, compared);
             }
             Ok(report)
@@ -310,8 +312,8 @@ fn in_directory<'a>(store: &'a dyn Store, directory: &Path) -> Side<'a> {
     Side { store, base: Some(Location::at(directory, Some(directory)).base()) }
 }
 
-fn open_source(directory: &Path) -> Result<EmbeddedStore, Error> {
-    Ok(EmbeddedStore::open(directory, Access::ReadOnly)?)
+fn open_source(directory: &Path) -> Result<Arc<dyn Store>, Error> {
+    Ok(EmbeddedStore::open(directory, Access::ReadOnly)?.into_dyn())
 }
 
 fn open_destination(directory: &Path) -> Result<Arc<dyn Store>, Error> {

@@ -27,7 +27,7 @@ pub(crate) fn store(location: &Location, config: &Config) -> Result<(Arc<dyn Sto
         Ok(store) => Ok((store, None)),
         Err(Error::Store(obstacle @ (StoreError::ReadOnly { .. } | StoreError::Full { .. }))) => {
             match EmbeddedStore::open(&location.directory, Access::ReadOnly) {
-                Ok(store) => Ok((Arc::new(store), Some(obstacle))),
+                Ok(store) => Ok((store.into_dyn(), Some(obstacle))),
                 Err(StoreError::Missing { .. }) => match obstacle {
                     StoreError::ReadOnly { path, reason } => Err(Error::index_directory(&path, reason)),
                     obstacle => Err(obstacle.into()),
@@ -41,7 +41,7 @@ pub(crate) fn store(location: &Location, config: &Config) -> Result<(Arc<dyn Sto
 
 #[cfg(feature = "postgres")]
 fn database(url: &str, namespace: &str) -> Result<Arc<dyn Store>, Error> {
-    Ok(Arc::new(tamis_store::PostgresStore::open(url, namespace)?))
+    Ok(tamis_store::PostgresStore::open(url, namespace)?.into_dyn())
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -119,7 +119,7 @@ pub(crate) fn open_writable(directory: &Path) -> Result<Arc<dyn Store>, Error> {
     if is_due {
         crate::file::replace_whole(&ignore, IGNORE.as_bytes(), None, 0o666).map_err(failed)?;
     }
-    Ok(Arc::new(EmbeddedStore::open(directory, Access::ReadWrite)?))
+    Ok(EmbeddedStore::open(directory, Access::ReadWrite)?.into_dyn())
 }
 
 /// Refuses an index directory that holds anything but files and directories. Such a directory can come with a tree; the index

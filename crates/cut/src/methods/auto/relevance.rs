@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::expectation::Scenario;
-use crate::cut::{figure, them};
+use crate::cut::figure;
 use crate::pool::{Orientation, Pool};
 use crate::rule::Want;
 
