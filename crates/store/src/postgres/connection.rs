@@ -1,5 +1,6 @@
 //! Connections to the server: a pool, TLS, transactions, and the bridge from blocking calls.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
@@ -271,7 +272,9 @@ impl Connections {
         work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let mut connection = self.connection_within(patience).await?;
-        self.attempt(&mut connection, Access::Write, &work).await
+        let work = Keeping::new(work);
+        self.attempt(&mut connection, Access::Write, &work).await?;
+        Ok(work.answer())
     }
 
     async fn connection_within(&self, patience: Duration) -> Result<Object, Failure> {
@@ -332,20 +335,9 @@ impl Connections {
 
     /// [`ask`](Self::ask), from a task.
     pub async fn asking<T>(&self, work: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T, Failure> {
-        self.repeated(false, async |connection| {
-            if self.has_own_sessions() {
-                return work(connection).await;
-            }
-            let result = async {
-                connection.batch_execute(&format!("BEGIN; {}", self.local_settings)).await?;
-                work(connection).await
-            };
-            let result = result.await;
-            connection.statement_cache.clear();
-            let ended = connection.batch_execute(if result.is_ok() { "COMMIT" } else { "ROLLBACK" }).await;
-            result.and_then(|answer| Ok(ended.map(|()| answer)?))
-        })
-        .await
+        let work = Keeping::new(work);
+        self.repeated(Work::Statements(&work)).await?;
+        Ok(work.answer())
     }
 
     async fn transaction<T>(
@@ -353,25 +345,42 @@ impl Connections {
         access: Access<'_>,
         work: impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.repeated(access == Access::Write, async |connection| self.attempt(connection, access, &work).await).await
+        let work = Keeping::new(work);
+        self.repeated(Work::Transaction(access, &work)).await?;
+        Ok(work.answer())
     }
 
     /// Runs work on a connection, and again on another one where the server asks for it or the connection breaks.
-    async fn repeated<T>(
-        &self,
-        writes: bool,
-        work: impl AsyncFn(&mut Object) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+    async fn repeated(&self, work: Work<'_>) -> Result<(), Failure> {
+        let writes = matches!(work, Work::Transaction(Access::Write, _));
         let mut attempt = 0;
         loop {
             attempt += 1;
             let mut connection = if writes { self.connection().await? } else { self.reading().await? };
-            let result = work(&mut connection).await;
+            let result = match work {
+                Work::Transaction(access, work) => self.attempt(&mut connection, access, work).await,
+                Work::Statements(work) => self.ask_once(&connection, work).await,
+            };
             let Err(failure) = &result else { return result };
             if !self.prepare_repetition(writes, failure, connection, attempt).await {
                 return result;
             }
         }
+    }
+
+    /// Runs statements. In a session that is shared they need a transaction around them.
+    async fn ask_once(&self, connection: &Object, work: &dyn Statements) -> Result<(), Failure> {
+        if self.has_own_sessions() {
+            return work.run(connection).await;
+        }
+        let result = async {
+            connection.batch_execute(&format!("BEGIN; {}", self.local_settings)).await?;
+            work.run(connection).await
+        };
+        let result = result.await;
+        connection.statement_cache.clear();
+        let ended = connection.batch_execute(if result.is_ok() { "COMMIT" } else { "ROLLBACK" }).await;
+        result.and_then(|()| Ok(ended?))
     }
 
     /// Gives up the connections that a failure concerns. Returns whether the work is worth repeating, after a pause where it needs one.
@@ -397,35 +406,35 @@ impl Connections {
     }
 
     /// Runs a transaction once. A failure before the commit leaves nothing behind, so it may run again.
-    async fn attempt<T>(
+    async fn attempt(
         &self,
         connection: &mut Object,
         access: Access<'_>,
-        work: &impl AsyncFn(&Transaction<'_>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        work: &dyn InTransaction,
+    ) -> Result<(), Failure> {
         let begun = self.begin(connection, access).await?;
         let statements = (!self.has_own_sessions()).then(|| Closing(begun.statement_cache.clone()));
         let work = async {
             match access {
                 Access::Of(names) if self.has_row_security() => {
-                    row_security::confined(&begun, names, work(&begun)).await
+                    row_security::confined(&begun, names, work.run(&begun)).await
                 }
-                _ => work(&begun).await,
+                _ => work.run(&begun).await,
             }
         };
-        let result = match &statements {
+        match &statements {
             None => work.await?,
             // The work follows without waiting for the answer.
             Some(_) => {
-                let set = async { Ok(begun.batch_execute(&self.local_settings).await?) };
-                tokio::try_join!(biased; set, work)?.1
+                let set = async { Ok::<_, Failure>(begun.batch_execute(&self.local_settings).await?) };
+                tokio::try_join!(biased; set, work)?;
             }
-        };
+        }
         drop(statements);
         match begun.commit().await {
             Err(error) if access == Access::Write => Err(Failure::of_commit(error)),
             // What was read is whole.
-            _ => Ok(result),
+            _ => Ok(()),
         }
     }
 
@@ -551,6 +560,61 @@ enum Access<'n> {
     Of(&'n [&'n str]),
     /// Writing.
     Write,
+}
+
+/// Work that keeps its answer aside. So what runs, repeats and confines it is compiled once for answers of all types.
+struct Keeping<T, W> {
+    work: W,
+    answer: Cell<Option<T>>,
+}
+
+impl<T, W> Keeping<T, W> {
+    fn new(work: W) -> Self {
+        Keeping { work, answer: Cell::new(None) }
+    }
+
+    /// The answer of work that succeeded.
+    fn answer(self) -> T {
+        self.answer.into_inner().expect("work that succeeds keeps its answer")
+    }
+}
+
+/// The rest of some work.
+pub(super) type Working<'a> = Pin<Box<dyn Future<Output = Result<(), Failure>> + 'a>>;
+
+/// Work in a transaction.
+trait InTransaction {
+    fn run<'a>(&'a self, transaction: &'a Transaction<'a>) -> Working<'a>;
+}
+
+impl<T, W: AsyncFn(&Transaction<'_>) -> Result<T, Failure>> InTransaction for Keeping<T, W> {
+    fn run<'a>(&'a self, transaction: &'a Transaction<'a>) -> Working<'a> {
+        Box::pin(async {
+            self.answer.set(Some((self.work)(transaction).await?));
+            Ok(())
+        })
+    }
+}
+
+/// Work by single statements.
+trait Statements {
+    fn run<'a>(&'a self, connection: &'a Object) -> Working<'a>;
+}
+
+impl<T, W: AsyncFn(&Object) -> Result<T, Failure>> Statements for Keeping<T, W> {
+    fn run<'a>(&'a self, connection: &'a Object) -> Working<'a> {
+        Box::pin(async {
+            self.answer.set(Some((self.work)(connection).await?));
+            Ok(())
+        })
+    }
+}
+
+/// What runs on a connection.
+#[derive(Clone, Copy)]
+enum Work<'w> {
+    Transaction(Access<'w>, &'w dyn InTransaction),
+    Statements(&'w dyn Statements),
 }
 
 /// Closes connections that nobody needs, for as long as the threads live.

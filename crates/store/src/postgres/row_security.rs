@@ -5,6 +5,7 @@ use deadpool_postgres::{GenericClient, Transaction};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
+use super::connection::Working;
 use super::error;
 use super::error::Failure;
 use super::servers::{HERE_ALONE, are_distributed};
@@ -53,16 +54,16 @@ fn is_refusal(error: &tokio_postgres::Error) -> bool {
 
 /// Runs work in a transaction that reads these namespaces alone, to its end. Its first statement follows without waiting for the
 /// answer, so that being confined costs no exchange of messages; if the server refuses, it runs nothing that follows either.
-pub(crate) async fn confined<T>(
+pub(crate) async fn confined(
     transaction: &Transaction<'_>,
     namespaces: &[&str],
-    work: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
+    work: Working<'_>,
+) -> Result<(), Failure> {
     // A name with a zero byte cannot be stored, and the server refuses it.
     let names: Vec<&str> = namespaces.iter().copied().filter(|name| !name.contains('\0')).collect();
     let confine = async { Ok::<_, Failure>(transaction.query_typed(CONFINE, &[(&names, Type::TEXT_ARRAY)]).await?) };
-    let (_, result) = tokio::try_join!(biased; confine, work)?;
-    Ok(result)
+    tokio::try_join!(biased; confine, work)?;
+    Ok(())
 }
 
 #[cfg(test)]

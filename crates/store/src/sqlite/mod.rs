@@ -166,6 +166,14 @@ impl Database {
 
     /// Runs `work` on a connection for reading.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, TransactionError>) -> Result<T> {
+        let (connection, frozen) = self.take_reader()?;
+        let result = work(&connection).map_err(|error| error.at(&self.path));
+        self.give_back(connection, frozen)?;
+        result
+    }
+
+    /// Takes a connection for reading, with the stamp of a file that does not change.
+    fn take_reader(&self) -> Result<(Connection, Option<Stamp>)> {
         self.check_replaced()?;
         let frozen = self.frozen()?;
         let idle = lock(&self.readers).pop();
@@ -173,7 +181,14 @@ impl Database {
             Some(connection) => connection,
             None => self.connect(frozen.is_some())?,
         };
-        let result = work(&connection).map_err(|error| error.at(&self.path));
+        Ok((connection, frozen))
+    }
+
+    /// Gives a connection back.
+    ///
+    /// # Errors
+    /// The file was to stay as it is and has changed, so nothing that was read counts.
+    fn give_back(&self, connection: Connection, frozen: Option<Stamp>) -> Result<()> {
         if let Some(stamp) = frozen
             && !self.looks_as(stamp)
         {
@@ -185,7 +200,7 @@ impl Database {
         if same && readers.len() < IDLE_READERS {
             readers.push(connection);
         }
-        result
+        Ok(())
     }
 
     /// Runs `work` in one read transaction, so that all of it sees the same state.
