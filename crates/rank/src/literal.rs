@@ -391,6 +391,7 @@ mod tests {
                 "panic!(\"index {} out of range for slice of length {len:?}\")",
             ),
             ("can't pickle weakref objects here", "raise TypeError('can\\'t pickle weakref objects here')"),
+            ("http: error: Request timed out (5.0s).", "f'Request timed out ({args.timeout}s).'"),
             ("server closed the connection", "\"server closed \\\n        the connection\""),
             ("bad line\nrequest body was too short: 3\nat main.rs:3", "\"request body was too short: {}\""),
             ("where does \"request body was too short\" come from", "\"request body was too short\""),

@@ -139,7 +139,8 @@ impl Index {
             }
             // What another program printed can have more after the line.
             let (path, lines) = match split_lines(wanted) {
-                Err(_) if pasted(wanted).is_some() => continue,
+                // The digits of a hash are no lines.
+                Err(_) if pasted(wanted).is_some() || is_imported(wanted) => continue,
                 split => split?,
             };
             if let Some(place) = self.place(namespace, path, allowed)? {
@@ -151,7 +152,10 @@ impl Index {
         }
         let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
         let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
-        let path = split_lines(wanted)?.0;
+        let path = match split_lines(wanted) {
+            Err(_) if is_imported(wanted) => wanted,
+            split => split?.0,
+        };
         // The number of an issue is not a line number.
         let whole = is_imported(wanted) && !is_imported(path);
         Err(self.not_found(namespace, if whole { wanted } else { path }, allowed)?)
@@ -322,7 +326,7 @@ impl Index {
         if let Some(reason) = self.left_out(namespace, path, allowed)? {
             return Ok(Error::LeftOut { wanted: path.to_owned(), reason });
         }
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = name_of(path);
         let own = self.own_namespace();
         let mut nearest: Option<(f64, String)> = None;
         for known in self.readable_names(allowed)? {
@@ -330,9 +334,12 @@ impl Index {
                 continue;
             }
             for document in self.store.documents(&known)?.into_iter().filter(|one| one.passages > 0) {
-                let same_name = document.path.rsplit('/').next() == Some(name);
-                let similarity = strsim::jaro_winkler(path, &document.path) + if same_name { 1.0 } else { 0.0 };
-                if similarity > 0.8 && nearest.as_ref().is_none_or(|(best, _)| similarity >= *best) {
+                let known_name = name_of(&document.path);
+                let similarity =
+                    strsim::jaro_winkler(path, &document.path) + if known_name == name { 1.0 } else { 0.0 };
+                // Two files of one directory have much of their paths in common.
+                let is_slip = strsim::jaro_winkler(stem(name), stem(known_name)) > 0.8;
+                if similarity > 0.8 && is_slip && nearest.as_ref().is_none_or(|(best, _)| similarity >= *best) {
                     let is_own = own == Some(known.as_str());
                     let form = if is_own { document.path } else { format!("{known}:{}", document.path) };
                     nearest = Some((similarity, form));
@@ -407,6 +414,16 @@ pub(crate) fn whole_text(passages: &[StoredPassage]) -> String {
         at = line + 1;
     }
     text
+}
+
+/// The last part of a path, or of the name of an imported document.
+fn name_of(path: &str) -> &str {
+    path.rsplit(['/', ':']).next().unwrap_or(path)
+}
+
+/// A name without its extension.
+fn stem(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
 /// A path, with the first and last line if they are named.

@@ -61,6 +61,10 @@ fn entries_of_a_log_and_sections_are_passages_of_their_own() {
     let dates: Vec<_> = document.passages.iter().map(|passage| passage.dated_ns.map(moment)).collect();
     let at = |time: &str| Some(format!("2026-11-22T{time}:00Z"));
     assert_eq!(dates, [at("09:10"), at("14:05"), at("15:30"), None]);
+    let same = note("memory/2026-11-22.md", "- 14:05 one\n- 14:05 two\n- 14:06 three\n- 14:05 four\n");
+    let dates: Vec<_> = same.passages.iter().map(|passage| passage.dated_ns.map(moment)).collect();
+    let at = |time: &str| Some(format!("2026-11-22T{time}Z"));
+    assert_eq!(dates, [at("14:05:00"), at("14:05:01"), at("14:06:00"), at("14:05:02")], "none hides another one");
     let topics: Vec<_> = document.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(topics, ["topic=Backups", "topic=Ideas"]);
 }

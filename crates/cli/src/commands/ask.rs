@@ -184,8 +184,11 @@ pub fn print(answered: &Answered, form: &OutputArguments, limit: Option<usize>, 
     }
     if form.files {
         let mut out = output.plain();
-        answer::files(&mut out, &answer.results, limit.unwrap_or(index.config().search.top_k))?;
+        let shown = answer::files(&mut out, &answer.results, limit.unwrap_or(index.config().search.top_k))?;
         out.flush()?;
+        if shown < answer.results.len() {
+            answer.summary = answer.cut.sentence(shown, &answer.missing_words);
+        }
         output.note(&answer::summary(&answer));
         return Ok(());
     }

@@ -5,7 +5,7 @@ use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::page::Page;
-use crate::print::text::{counted, label, visible};
+use crate::print::text::{counted, label, line_range, visible};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
@@ -216,11 +216,7 @@ fn print_done(out: &mut dyn Page, done: &Forgotten, path: impl Fn(&NoteEntry) ->
 }
 
 fn place(entry: &NoteEntry, path: &str) -> String {
-    let lines = match entry.end_line == entry.start_line {
-        true => entry.start_line.to_string(),
-        false => format!("{}-{}", entry.start_line, entry.end_line),
-    };
-    format!("{}:{}", label(path).purple(), lines.green())
+    format!("{}:{}", label(path).purple(), line_range(entry.start_line, entry.end_line).green())
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
             output.note(
                 "later searches read only what has changed; `tamis status` says what the index holds, and where it is",
             );
-            output.note("above the line stands what looks relevant: `--want all` keeps more, `--explain` says why");
+            output.note("results that look relevant are above the line; `--want all` keeps more, `--explain` says why");
         }
     }
     Ok(Some(freshness))

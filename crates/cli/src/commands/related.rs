@@ -5,7 +5,7 @@ use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::page::Page;
-use crate::print::text::{counted, label, origin_of};
+use crate::print::text::{counted, label, line_range, origin_of};
 use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
 use anyhow::Result;
@@ -175,7 +175,7 @@ fn used_by(out: &mut dyn Page, referrer: &Referrer) -> io::Result<()> {
 
 fn place(out: &mut dyn Page, passage: &RelatedPassage) -> io::Result<()> {
     let RelatedPassage { path, start_line, end_line, symbol, title, kind, language, .. } = passage;
-    let place = format!("{}:{}-{}", label(path).purple(), start_line.green(), end_line.green());
+    let place = format!("{}:{}", label(path).purple(), line_range(*start_line, *end_line).green());
     let place = out.link(&passage.namespace, path, (*start_line, 1), place);
     write!(out, "{place}")?;
     if let Some(name) = symbol.as_ref().or(title.as_ref()) {

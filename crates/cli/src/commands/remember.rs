@@ -3,7 +3,7 @@
 use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::print::text::label;
+use crate::print::text::{label, line_range};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::working_directory::WorkingDirectory;
@@ -63,12 +63,8 @@ pub fn run(arguments: &RememberArguments, global: &Global, output: &Output) -> R
         return Ok(Exit::Found);
     }
     let path = directory.display_path(&remembered.namespace, &remembered.path);
-    let lines = match remembered.end_line - remembered.start_line {
-        0 => remembered.start_line.to_string(),
-        _ => format!("{}-{}", remembered.start_line, remembered.end_line),
-    };
     let mut out = output.plain();
-    writeln!(out, "{}:{lines}", label(&path))?;
+    writeln!(out, "{}:{}", label(&path), line_range(remembered.start_line, remembered.end_line))?;
     out.flush()?;
     Ok(Exit::Found)
 }

@@ -1,6 +1,6 @@
 //! The results of a search, and the line on how many there are and why.
 
-use super::text::{highlighted, label, origin_of, visible};
+use super::text::{highlighted, label, line_range, origin_of, visible};
 use crate::page::{Page, shortened, shortened_middle, shortened_start, wrapped};
 use console::measure_text_width;
 use owo_colors::OwoColorize;
@@ -94,7 +94,7 @@ pub fn hits(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
 
 /// The place and the name of a passage.
 fn passage(out: &mut dyn Page, hit: &Hit) -> String {
-    let place = format!("{}:{}-{}", label(&hit.path).purple(), hit.start_line.green(), hit.end_line.green());
+    let place = format!("{}:{}", label(&hit.path).purple(), line_range(hit.start_line, hit.end_line).green());
     let mut text = out.link(&hit.namespace, &hit.path, (hit.start_line, 1), place);
     // Writing to a string cannot fail.
     if let Some(symbol) = &hit.symbol {
@@ -193,13 +193,20 @@ pub fn vimgrep(out: &mut dyn Write, results: &[Hit]) -> io::Result<()> {
     Ok(())
 }
 
-/// The path of each result once, best first.
-pub fn files(out: &mut dyn Write, results: &[Hit], limit: usize) -> io::Result<()> {
+/// The path of each result once, best first, for at most `limit` files. Returns the number of results that are in them.
+pub fn files(out: &mut dyn Write, results: &[Hit], limit: usize) -> io::Result<usize> {
     let mut seen = HashSet::new();
-    for hit in results.iter().filter(|hit| seen.insert(&hit.path)).take(limit) {
+    for (at, hit) in results.iter().enumerate() {
+        if seen.contains(&hit.path) {
+            continue;
+        }
+        if seen.len() == limit {
+            return Ok(at);
+        }
+        seen.insert(&hit.path);
         writeln!(out, "{}", label(&hit.path))?;
     }
-    Ok(())
+    Ok(results.len())
 }
 
 /// Number of other passages that are shown; the rest is counted.
@@ -239,7 +246,7 @@ fn one_line(out: &mut dyn Page, hit: &Hit, passage: &FurtherPassage, is_issue: b
     let place = match is_issue {
         true => origin_of(kind_in_words(&passage.kind, None), passage.author.as_deref(), passage.dated_at.as_deref()),
         false => {
-            let lines = format_args!("{}-{}", passage.start_line, passage.end_line).green().to_string();
+            let lines = line_range(passage.start_line, passage.end_line).green().to_string();
             out.link(&hit.namespace, &hit.path, (passage.start_line, 1), lines)
         }
     };

@@ -19,6 +19,11 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}", count(number))
 }
 
+/// The lines of a passage: `6`, `6-9`.
+pub fn line_range(first: u32, last: u32) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
+}
+
 /// The plural of a noun, or of several words that end with one.
 fn plural(noun: &str) -> String {
     let before_y = noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));

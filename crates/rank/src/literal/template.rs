@@ -93,6 +93,10 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
                 Some(length) => {
                     pieces.push(Piece::Gap { in_string });
                     at += length;
+                    if in_string {
+                        // What follows without a space is one word with what fills the gap: `{}s` becomes 5s.
+                        at += text[at..].find(|c: char| !is_of_word(c)).unwrap_or(text.len() - at);
+                    }
                 }
                 None => at += 1,
             },
@@ -120,6 +124,9 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// The letters before a string of Python.
+const STRING_PREFIXES: [&str; 6] = ["f", "r", "b", "u", "fr", "rb"];
+
 /// The effect of a quotation mark.
 enum Marked {
     Begins,
@@ -140,8 +147,10 @@ fn marked(text: &str, at: usize, mark: u8, open: Option<u8>) -> (usize, Marked) 
             None => (1, Marked::Ends),
         },
         None if mark == b'\'' => {
-            // An apostrophe, a lifetime or a character is no string.
-            let before = text[..at].chars().next_back();
+            // An apostrophe, a lifetime or a character is no string. One of Python can have letters before it.
+            let word = text[..at].rsplit(|c: char| !is_of_word(c)).next().unwrap_or_default();
+            let is_prefix = STRING_PREFIXES.iter().any(|prefix| word.eq_ignore_ascii_case(prefix));
+            let before = text[..at].chars().next_back().filter(|_| !is_prefix);
             let line = rest.split('\n').next().unwrap_or_default();
             let quotes = line.find('\'').is_some_and(|end| end > 3);
             let begins = quotes && !before.is_some_and(|before| before.is_alphanumeric() || "<&".contains(before));

@@ -166,7 +166,7 @@ pub enum Error {
     /// An identifier or path that the index does not hold.
     #[error(
         "{wanted}: not in the index{}",
-        nearest.as_ref().map_or("; `tamis search` finds what is".to_owned(), |nearest| format!(" (did you mean {nearest}?)"))
+        nearest.as_ref().map_or("; try `tamis search`".to_owned(), |nearest| format!(" (did you mean {nearest}?)"))
     )]
     NotFound {
         /// The identifier or path asked for.

@@ -274,7 +274,8 @@ impl CutReport {
         }
     }
 
-    /// Adds the words and phrases that the query excludes, and the words with a minus sign that exclude nothing.
+    /// Adds the words and phrases that the query excludes, the words with a minus sign that exclude nothing, and the phrases that nothing
+    /// has.
     pub(crate) fn explain_words(&mut self, words: &WordFilter) {
         let excluded: Vec<&str> = words.excluded().collect();
         if !excluded.is_empty() {
@@ -285,6 +286,11 @@ impl CutReport {
         if !options.is_empty() {
             let (options, are) = (options.join(" and "), if options.len() == 1 { "is a word" } else { "are words" });
             self.reason = format!("{}; {options} {are} here", self.reason.trim_end_matches('.'));
+        }
+        let missing: Vec<String> = words.missing().iter().map(|phrase| format!("\"{phrase}\"")).collect();
+        if !missing.is_empty() {
+            let reason = self.reason.trim_end_matches('.');
+            self.reason = format!("{reason}; nothing found has the phrase {}", missing.join(" or "));
         }
     }
 

@@ -474,15 +474,22 @@ pub(crate) fn look_for(terms: &RequiredTerms, candidates: &mut [Candidate]) {
     }
 }
 
-/// Leaves the candidates that hold all phrases of a query, if any candidate does, and none of the words that it excludes.
-pub(crate) fn keep_words(words: &WordFilter, candidates: &mut Vec<Candidate>) {
+/// Leaves the candidates that hold all phrases of a query, if any candidate does, and none of the words that it excludes. The quotation
+/// marks of a message quote what a program filled in, and no candidate need hold that.
+pub(crate) fn keep_words(words: &mut WordFilter, candidates: &mut Vec<Candidate>) {
     if words.is_empty() {
         return;
     }
     candidates.retain(|candidate| !words.excludes(&candidate.passage));
+    let makes = |candidate: &Candidate| candidate.exact == Some(ExactFind::Message);
+    if candidates.iter().any(|candidate| makes(candidate) && !words.is_held_by(&candidate.passage)) {
+        return;
+    }
     // An exact find joins the pool from anywhere, and must not empty it of everything else.
     if candidates.iter().any(|candidate| candidate.exact.is_none() && words.is_held_by(&candidate.passage)) {
         candidates.retain(|candidate| words.is_held_by(&candidate.passage));
+    } else {
+        words.note_missing(candidates.iter().map(|candidate| &*candidate.passage));
     }
 }
 

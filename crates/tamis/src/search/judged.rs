@@ -187,17 +187,31 @@ pub(crate) fn judged_passages(
     if request.memory || request.imports_judgements() || !context.index.config.telemetry.record {
         return JudgedPassages::default();
     }
-    let hash = blake3::hash(text.as_bytes());
     let namespace = scope.label(&context.index.namespace);
     let log = context.index.usage.log();
-    let searches = log.ok().and_then(|log| log.judged_as(hash.as_bytes(), &namespace).ok());
+    let searches = log.ok().and_then(|log| log.judged_as(&question_hash(text), &namespace).ok());
     JudgedPassages::from_searches(&searches.unwrap_or_default())
+}
+
+/// The hash of a question's words. Case, white space and the mark at its end make no other question.
+pub(crate) fn question_hash(text: &str) -> [u8; 32] {
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || "?!.".contains(c)).to_lowercase();
+    *blake3::hash(text.split_whitespace().collect::<Vec<_>>().join(" ").as_bytes()).as_bytes()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use tamis_store::{Judgement, ScoringKey, ScoringKind};
+
+    #[test]
+    fn a_question_is_the_same_however_it_is_written() {
+        let hash = question_hash("where are my winter wheels");
+        for same in ["Where are my winter wheels?", " where  are my WINTER wheels ", "where are my winter\nwheels ?!"] {
+            assert_eq!(question_hash(same), hash, "{same}");
+        }
+        assert_ne!(question_hash("where is my winter wheel"), hash);
+    }
 
     fn search(query: u8) -> RecordedSearch {
         let candidate = |at: u32| RecordedCandidate { passage: format!("p{at}"), ..RecordedCandidate::default() };

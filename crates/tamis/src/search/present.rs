@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use tamis_embed::dot;
-use tamis_rank::{Decay, Shingles, WeighedEvidence, diversified, jaccard, near_copies, order};
+use tamis_rank::{Decay, ExactFind, LiteralText, Shingles, WeighedEvidence, diversified, jaccard, near_copies, order};
 use tamis_store::{Attribute, DocumentId, Highlighter, PassageId, StoredPassage, TermStatistics, TextForm};
 
 use super::adjustments::{SearchDecay, search_decay};
@@ -50,7 +50,7 @@ impl Shown<'_> {
     fn hit(&self, rank: usize, placed: &Placed<'_>, known: Vec<Attribute>) -> Hit {
         let Placed { candidate, further, score, .. } = placed;
         let (passage, entry) = (&candidate.passage, placed.stands_for());
-        let snippet = self.snippet(passage, self.lines);
+        let snippet = self.snippet(candidate, self.lines);
         Hit {
             rank,
             id: passage.id.clone(),
@@ -86,7 +86,7 @@ impl Shown<'_> {
     /// Creates another passage of a result.
     fn further(&self, candidate: &Candidate) -> FurtherPassage {
         let passage = &candidate.passage;
-        let snippet = self.snippet(passage, 1);
+        let snippet = self.snippet(candidate, 1);
         FurtherPassage {
             id: passage.id.clone(),
             start_line: passage.start_line,
@@ -102,8 +102,11 @@ impl Shown<'_> {
         }
     }
 
-    fn snippet(&self, passage: &StoredPassage, lines: usize) -> Snippet {
-        best_lines(&passage.text, passage.start_line, passage.form, self.highlighter, lines)
+    fn snippet(&self, candidate: &Candidate, lines: usize) -> Snippet {
+        let passage = &candidate.passage;
+        let repeated = candidate.exact.filter(|find| matches!(find, ExactFind::Message | ExactFind::Mention));
+        let message = repeated.and_then(|_| line_of_message(&self.query.literal, &passage.text));
+        best_lines(passage, self.highlighter, lines, message)
     }
 }
 
@@ -497,10 +500,34 @@ pub(crate) struct Snippet {
     pub highlights: Vec<Range<usize>>,
 }
 
+/// Returns the line, from 0, on which the message begins that a query repeats.
+fn line_of_message(literal: &LiteralText, text: &str) -> Option<usize> {
+    let bounds = line_bounds(text);
+    let share = |&first: &usize| {
+        let range = span(&bounds, first, LINES_OF_MESSAGE)?;
+        // Among the lines of one passage, a frequent word says as much as a rare one.
+        Some((first, literal.runs(&text[range], |_| Some(SAME_WEIGHT)).first()?.share))
+    };
+    let shares = (0..bounds.len()).filter_map(|first| share(&first));
+    // Of two windows with the whole message, it begins in the later one.
+    shares.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(first, _)| first)
+}
+
+/// Lines that a message takes in the source, and the weight of each of its words.
+const LINES_OF_MESSAGE: usize = 2;
+const SAME_WEIGHT: f64 = 3.0;
+
 /// Returns the window of at most `lines` lines with the greatest IDF mass of distinct terms: the beginning if it is such a window, else
-/// the first one, moved so that its terms are in the middle. For a passage without any term it returns the beginning.
-fn best_lines(text: &str, start_line: u32, form: TextForm, highlighter: Option<&Highlighter>, lines: usize) -> Snippet {
-    let marks = highlighter.map(|highlighter| highlighter.find(text, form)).unwrap_or_default();
+/// the first one, moved so that its terms are in the middle. For a passage without any term it returns the beginning. A window around
+/// the line `message` comes before all others.
+fn best_lines(
+    passage: &StoredPassage,
+    highlighter: Option<&Highlighter>,
+    lines: usize,
+    message: Option<usize>,
+) -> Snippet {
+    let (text, start_line) = (passage.text.as_str(), passage.start_line);
+    let marks = highlighter.map(|highlighter| highlighter.find(text, passage.form)).unwrap_or_default();
     let bounds = line_bounds(text);
     let window = lines.clamp(1, bounds.len().max(1));
     // A window starts on a line with text: at the top, or where a term is.
@@ -526,12 +553,22 @@ fn best_lines(text: &str, start_line: u32, form: TextForm, highlighter: Option<&
         }
     }
     let mut first = best.1;
-    if first > 0 {
+    if window == 1
+        && passage.form == TextForm::Prose
+        && is_markup(&text[bounds.get(first).cloned().unwrap_or_default()])
+    {
+        // The heading stands beside the line already.
+        let says = |at: &usize| !is_markup(&text[bounds[*at].clone()]);
+        first = (first + 1..bounds.len()).find(says).unwrap_or(first);
+    } else if first > 0 {
         // The last line has a term. As many lines follow the terms as precede them.
         let top =
             span(&bounds, first, window).and_then(|range| marks.iter().find(|mark| mark.range.start >= range.start));
         let top = top.map_or(first, |mark| bounds.partition_point(|line| line.end < mark.range.start));
         first = (first + (top - first) / 2).min(bounds.len() - window);
+    }
+    if let Some(line) = message {
+        first = line.saturating_sub((window - 1) / 2).min(bounds.len().saturating_sub(window));
     }
     let range = span(&bounds, first, window).unwrap_or(0..0);
     let inside = marks.iter().filter(|mark| range.start <= mark.range.start && mark.range.end <= range.end);
@@ -540,6 +577,16 @@ fn best_lines(text: &str, start_line: u32, form: TextForm, highlighter: Option<&
         text: text[range.clone()].trim_end().to_owned(),
         highlights: inside.map(|mark| mark.range.start - range.start..mark.range.end - range.start).collect(),
     }
+}
+
+/// Returns `true` for a line of Markdown or of a document that says nothing by itself: a heading, the bounds of front matter or of a code
+/// block, the beginning of a page.
+fn is_markup(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty()
+        || line.starts_with("# ")
+        || line.starts_with("##")
+        || ["---", "```", "[page "].iter().any(|mark| line.starts_with(mark))
 }
 
 /// Returns the byte range of each line, without its line end.

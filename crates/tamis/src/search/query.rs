@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use tamis_cut::Gate;
-use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, ProperNames, QueryNames, RequiredTerms};
+use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, ProperNames, QueryNames, RequiredTerm, RequiredTerms};
 use tamis_store::{Filter, LexicalQuery, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Language, Role};
 
@@ -259,6 +259,8 @@ pub(crate) struct WordFilter {
     excluded: Vec<Exclusion>,
     /// The words with a minus sign that are words of the query, since the index writes them so.
     options: Vec<String>,
+    /// The phrases that nothing that was found has, so that they are words like others.
+    missing: Vec<String>,
 }
 
 /// A word or a phrase that no passage may hold.
@@ -479,6 +481,17 @@ impl WordFilter {
     /// Whether a passage holds all phrases.
     pub fn is_held_by(&self, passage: &StoredPassage) -> bool {
         holds(&self.phrases, passage)
+    }
+
+    /// Notes the phrases that none of these passages holds.
+    pub fn note_missing<'p>(&mut self, found: impl Iterator<Item = &'p StoredPassage> + Clone) {
+        let is_missing = |term: &&RequiredTerm| !found.clone().any(|passage| term.is_in(&texts(passage)));
+        self.missing = self.phrases.iter().filter(is_missing).map(|term| term.text.clone()).collect();
+    }
+
+    /// The phrases that nothing that was found has.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
     }
 
     /// The words and phrases that no passage may hold.

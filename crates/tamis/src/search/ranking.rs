@@ -247,8 +247,9 @@ struct Look<'p> {
     bm25: Option<f64>,
     bytes: f64,
     hash: TextHash,
-    /// True for notes and conversations: something noted or said twice was said at two times.
-    is_memory: bool,
+    /// True for notes and conversations, since something noted or said twice was said at two times, and for front matter, which says
+    /// nothing of the text below it.
+    never_repeats: bool,
 }
 
 impl<'p> Look<'p> {
@@ -259,7 +260,9 @@ impl<'p> Look<'p> {
             bm25: scores.bm25,
             bytes: passage.text.len() as f64,
             hash: passage.text_hash,
-            is_memory: [Kind::Note.as_str(), Kind::Turns.as_str()].contains(&passage.kind.as_str()),
+            never_repeats: [Kind::Note, Kind::Turns, Kind::FrontMatter]
+                .iter()
+                .any(|kind| passage.kind == kind.as_str()),
         }
     }
 
@@ -270,7 +273,7 @@ impl<'p> Look<'p> {
         let alike = self.similarity.zip(other.similarity).is_none_or(near)
             && share(self.bytes, other.bytes, LENGTH)
             && self.bm25.zip(other.bm25).is_none_or(|(x, y)| share(x, y, BM25));
-        (alike || self.hash == other.hash) && !self.is_memory && !other.is_memory && self.key != other.key
+        (alike || self.hash == other.hash) && !self.never_repeats && !other.never_repeats && self.key != other.key
     }
 }
 

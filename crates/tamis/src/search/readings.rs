@@ -134,7 +134,8 @@ fn slip(word: &str, near: &NearWord) -> Option<Slip> {
     };
     match near.distance {
         // A regular form of a stem need not be a word, and two edits away there is one of almost any word.
-        2 => is_english(&near.word).then_some(Slip::Two),
+        // Nor do people miss two letters of a word: `postgres` is not `postes`.
+        2 => (is_english(&near.word) && letters.len().abs_diff(others.len()) <= 1).then_some(Slip::Two),
         1 if letters.len() < others.len() || sorted(&letters) == sorted(&others) => Some(Slip::Letter),
         // `sprite` is not `spite`, but `tokkens` are `tokens`.
         1 if letters.len() > others.len() => {
@@ -186,6 +187,7 @@ mod tests {
         assert_eq!(meant("sprite", &[("spite", 1, 9)]), None);
         assert_eq!(meant("pluins", &[("plains", 1, 9), ("plugins", 1, 2)]).as_deref(), Some("plugins"));
         assert_eq!(meant("maintainance", &[("maintenance", 2, 2)]).as_deref(), Some("maintenance"));
+        assert_eq!(meant("postgres", &[("postes", 2, 9)]), None);
         assert_eq!(meant("ovne", &[("oven", 1, 1), ("one", 1, 9)]).as_deref(), Some("oven"));
         assert_eq!(meant("lcok", &[]), None);
     }

@@ -11,6 +11,7 @@ use tamis_text::{Language, Relation};
 use super::answer::{CutReport, Hit};
 use super::candidate::{Candidate, Retrieved};
 use super::context::{Context, Stopwatch};
+use super::judged::question_hash;
 use super::ranking::{Decided, pool};
 use super::request::SearchCaller;
 use super::rule::Fusions;
@@ -52,7 +53,7 @@ pub(crate) fn recorded(context: &Context<'_>, retrieved: &Retrieved, decided: &D
         at_ms: 0,
         entry_point: ENTRY_POINT.to_owned(),
         namespace: retrieved.query.scope.label(&context.index.namespace),
-        query_hash: *blake3::hash(text.as_bytes()).as_bytes(),
+        query_hash: question_hash(text),
         query_text: context.index.config.telemetry.queries.then(|| text.clone()),
         mode: mode.to_string(),
         model: retrieved.plan.model.as_ref().map(|model| model.id.clone()),

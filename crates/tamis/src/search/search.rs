@@ -264,7 +264,7 @@ fn retrieve_once(
     clock: &mut Stopwatch,
 ) -> Result<(Retrieved, bool), Error> {
     let store = &*context.index.store;
-    let query = prepare(context, request, filter)?;
+    let mut query = prepare(context, request, filter)?;
     let depth = if query.words.is_empty() { depth } else { depth.at_least(FILTERED_DEPTH) };
     let all = query.scope.of_all(filter);
     let mut plan = plan(context, request, &query, &all)?;
@@ -296,7 +296,7 @@ fn retrieve_once(
     if depth.finds {
         note_headings(&query.text, &mut candidates);
     }
-    keep_words(&query.words, &mut candidates);
+    keep_words(&mut query.words, &mut candidates);
     look_for(&query.required, &mut candidates);
     clock.lap("gather");
 

@@ -200,11 +200,13 @@ fn add(extracted: &mut Extracted, content: &str, level: Option<usize>, listed: b
         Some(0) => {
             extracted.entitle(content);
             extracted.heading(1, content);
+            extracted.has_title_line = true;
             extracted.gap();
         }
         Some(level) => {
             extracted.gap();
-            extracted.heading(level, content);
+            // The headings of a document with a title are parts of it.
+            extracted.heading(level + usize::from(extracted.has_title_line), content);
             extracted.gap();
         }
         None if listed => extracted.line(&format!("- {content}")),

@@ -137,6 +137,8 @@ pub struct Extracted {
     pub dated_ns: Option<i64>,
     /// True if the first heading can stand for a missing title; pages and cells cannot.
     pub titled_by_headings: bool,
+    /// True if a heading is the title of the whole document.
+    pub has_title_line: bool,
     pub text: String,
     /// The number of lines so far.
     pub rows: usize,

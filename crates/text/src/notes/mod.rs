@@ -2,6 +2,8 @@
 
 mod entries;
 
+use std::collections::HashMap;
+
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
@@ -157,6 +159,8 @@ struct Reader<'note> {
     options: &'note NoteOptions,
 }
 
+const SECOND_NS: i64 = 1_000_000_000;
+
 /// Consecutive lines that belong together, and their time.
 struct Segment {
     first: usize,
@@ -170,11 +174,17 @@ impl Reader<'_> {
         for region in prose::regions(self.lines, self.outline) {
             let kind = if region.kind == Kind::FrontMatter { Kind::FrontMatter } else { Kind::Note };
             let under = self.stamp_of_headings(&region.open);
+            let mut same_time: HashMap<i64, i64> = HashMap::new();
             for segment in self.segments(&region) {
                 let pieces = windows(self.lines, (segment.first, segment.last), self.max_tokens, self.overlap, |row| {
                     self.outline.badness(self.lines, row)
                 });
-                let dated_ns = self.moment(under, segment.stamp);
+                // Entries of one minute are as many entries. The later one is the newer one, so each is a second after the one before.
+                let dated_ns = self.moment(under, segment.stamp).map(|moment| {
+                    let before = same_time.entry(moment).or_default();
+                    *before += SECOND_NS;
+                    moment.saturating_add(*before - SECOND_NS)
+                });
                 passages.extend(pieces.iter().map(|piece| Passage {
                     heading: region.path.clone(),
                     dated_ns,

@@ -356,8 +356,12 @@ impl RelatedFinder<'_> {
             Some(RelatedBy::Vector) => (Vec::new(), Vec::new()),
             _ => links::links(self.index, &subject.document, &mut notes)?,
         };
-        links.truncate(limit);
-        linked_from.truncate(limit);
+        for (what, list) in [("links", &mut links), ("places that link to it", &mut linked_from)] {
+            if list.len() > limit {
+                notes.push(format!("not shown: {} more {what}", list.len() - limit));
+                list.truncate(limit);
+            }
+        }
         let (commits, more) = match request.by {
             None => self.commits(&subject.passage, limit)?,
             Some(_) => (Vec::new(), 0),
