@@ -106,6 +106,9 @@ impl Index {
     /// Finds what `wanted` names in the readable namespaces, in the forms that [`Index::get`] takes. The document exists; its
     /// lines need not.
     pub(crate) fn meant_by(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Named, Error> {
+        if wanted.trim().is_empty() {
+            return Err(Error::argument("id", format!("{wanted:?}"), "a path, a passage or the number of an issue"));
+        }
         if let Some(place) = self.issue_by_number(wanted, allowed)? {
             return Ok(Named::Lines(place, None));
         }

@@ -149,7 +149,7 @@ fn choose(
     let verb = match arguments.action() {
         ForgetAction::Mark => "Hide",
         ForgetAction::Delete => "Delete",
-        ForgetAction::Undo => "Show again",
+        ForgetAction::Undo => "Restore",
     };
     let question = match (numbered, several) {
         (true, _) => format!("{verb} which? Type numbers such as 1,3 or all; anything else means none. "),
@@ -207,10 +207,11 @@ fn print_done(out: &mut dyn Page, done: &Forgotten, path: impl Fn(&NoteEntry) ->
     let what = match done.action {
         ForgetAction::Mark => "hidden",
         ForgetAction::Delete => "deleted",
-        ForgetAction::Undo => "shown again",
+        ForgetAction::Undo => "restored",
     };
     for entry in &done.entries {
-        writeln!(out, "{}  {what}", place(entry, &path(entry)))?;
+        let text = entry.text.lines().next().unwrap_or_default();
+        writeln!(out, "{}  {what}  {}", place(entry, &path(entry)), visible(text).dimmed())?;
     }
     Ok(())
 }

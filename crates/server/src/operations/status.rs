@@ -15,7 +15,7 @@ use crate::background::BackgroundState;
 use crate::caller::Caller;
 use crate::operation::{Call, Failure, Nothing, Operation, Route, Tool};
 use crate::page::warning_lines;
-use crate::text::{FIXED_MAX_CHARS, fenced, name};
+use crate::text::{FIXED_MAX_CHARS, counted, fenced, name};
 
 pub(crate) struct Status;
 
@@ -79,10 +79,12 @@ impl Tool for Status {
                 let _ = writeln!(text, "{what}: {}", entries.join(", "));
             }
         };
-        let counted =
-            |one: &Count| format!("{} ({} documents, {} passages)", name(&one.name), one.documents, one.passages);
-        list("namespaces", summary.namespaces.iter().map(counted).collect());
-        list("collections", summary.collections.iter().map(counted).collect());
+        let sizes = |one: &Count| {
+            let (documents, passages) = (one.documents as usize, one.passages as usize);
+            format!("{} ({}, {})", name(&one.name), counted(documents, "document"), counted(passages, "passage"))
+        };
+        list("namespaces", summary.namespaces.iter().map(sizes).collect());
+        list("collections", summary.collections.iter().map(sizes).collect());
         let embedded = |model: &tamis_store::ModelSummary| {
             format!("{} ({} of {passages} embedded)", model.model.id, model.coverage.embedded)
         };

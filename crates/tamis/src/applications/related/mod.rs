@@ -407,7 +407,13 @@ impl RelatedFinder<'_> {
                 let document = self.index.store.document_passages(&place.namespace, &place.path)?;
                 // The first passage stands for its document.
                 let line = lines.map_or(1, |(line, _)| line);
-                let passage = at_line(&document, line).cloned().ok_or_else(hidden)?;
+                let passage = at_line(&document, line).cloned().ok_or_else(|| match document.last() {
+                    Some(last) => {
+                        let allowed = format!("1 to {}, the last line of {}", last.end_line, last.path);
+                        Error::argument("lines", line.to_string(), allowed)
+                    }
+                    None => hidden(),
+                })?;
                 (passage, document)
             }
         };
