@@ -142,8 +142,7 @@ impl Index {
             }
             // What another program printed can have more after the line.
             let (path, lines) = match split_lines(wanted) {
-                // The digits of a hash are no lines.
-                Err(_) if pasted(wanted).is_some() || is_imported(wanted) => continue,
+                Err(_) if pasted(wanted).is_some() => continue,
                 split => split?,
             };
             if let Some(place) = self.place(namespace, path, allowed)? {
@@ -155,10 +154,7 @@ impl Index {
         }
         let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
         let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
-        let path = match split_lines(wanted) {
-            Err(_) if is_imported(wanted) => wanted,
-            split => split?.0,
-        };
+        let path = split_lines(wanted)?.0;
         // The number of an issue is not a line number.
         let whole = is_imported(wanted) && !is_imported(path);
         Err(self.not_found(namespace, if whole { wanted } else { path }, allowed)?)
@@ -442,6 +438,8 @@ fn split_lines(wanted: &str) -> Result<PathAndLines<'_>, Error> {
     let range = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
     match range {
         Some((first, last)) if first >= 1 && first <= last => Ok((path, Some((first, last)))),
+        // The digits of a commit's hash are no lines.
+        _ if is_imported(wanted) => Ok((wanted, None)),
         _ => Err(Error::argument("lines", lines, "LINE or FIRST-LAST, from 1")),
     }
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use tamis::config::Config;
-use tamis::search::{QueryParameters, SearchCaller};
+use tamis::search::{QueryParameters, Reading, SearchCaller};
 use tamis::{Answer, Error, Freshness, Index, SearchRequest};
 
 /// The words of a question, how it is searched, and the form of its answer.
@@ -187,7 +187,7 @@ pub fn print(answered: &Answered, form: &OutputArguments, limit: Option<usize>, 
         let shown = answer::files(&mut out, &answer.results, limit.unwrap_or(index.config().search.top_k))?;
         out.flush()?;
         if shown < answer.results.len() {
-            answer.summary = answer.cut.sentence(shown, &answer.missing_words);
+            answer.summary = Reading::explain(answer.cut.sentence(shown, &answer.missing_words), &answer.readings);
         }
         output.note(&answer::summary(&answer));
         return Ok(());

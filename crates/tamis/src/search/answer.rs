@@ -92,7 +92,8 @@ pub struct Reading {
 
 impl Reading {
     /// Returns an answer's sentence with the readings of its query.
-    pub(crate) fn explain(sentence: String, readings: &[Reading]) -> String {
+    #[must_use]
+    pub fn explain(sentence: String, readings: &[Reading]) -> String {
         let told: Vec<String> =
             readings.iter().map(|Reading { word, read_as }| format!("\"{word}\" as \"{read_as}\"")).collect();
         match told.is_empty() {
