@@ -34,7 +34,7 @@ pub fn check(data: &[u8]) {
     let mut lines = text.split('\n');
     let query = lines.next().unwrap_or_default();
     let mode = [Mode::Hybrid, Mode::Lexical, Mode::Semantic][query.len() % 3];
-    let mut request = SearchRequest { mode: Some(mode), ..SearchRequest::new(query) };
+    let mut request = SearchRequest::new(query).mode(mode);
     let index = &LIBRARY.index;
     let answer = index.search(&request);
     match request.check() {
@@ -45,12 +45,12 @@ pub fn check(data: &[u8]) {
     let now = "2026-11-22T12:00:00+01:00[Europe/Berlin]".parse().expect("a time");
     let said = |line: Option<&str>| line.filter(|line| !line.is_empty()).map(str::to_owned);
     let since = said(lines.next()).and_then(|line| dates::moment(&line, &now).ok());
-    request.paths.extend(said(lines.next()));
-    request.symbols.extend(said(lines.next()));
-    request.languages.extend(said(lines.next()));
+    request.filters.paths.extend(said(lines.next()));
+    request.filters.symbols.extend(said(lines.next()));
+    request.filters.languages.extend(said(lines.next()));
     let authors = said(lines.next()).into_iter().collect();
-    request.metadata = MetadataFilter { since, authors, ..MetadataFilter::default() };
-    request.caller_path = said(lines.next());
+    request.filters.metadata = MetadataFilter { since, authors, ..MetadataFilter::default() };
+    request.ranking.from = said(lines.next());
     if let Err(error) = index.search(&request) {
         assert!(!error.to_string().is_empty());
     }

@@ -1,7 +1,7 @@
 //! `tamis.Index`: an open index. Its answers are JSON, of which the package's own files make dataclasses.
 
 use crate::error;
-use crate::request::Search;
+use crate::request::complete;
 use crate::running::{Refresh, interruptible};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use tamis::feedback::Label;
 use tamis::related::RelatedRequest;
 use tamis::search::SearchCaller;
 use tamis::tree::GrepRequest;
-use tamis::{Error, Freshness, GetRequest, RunOptions};
+use tamis::{Error, Freshness, GetRequest, RunOptions, SearchRequest};
 
 /// An open index.
 #[pyclass(frozen, module = "tamis._tamis")]
@@ -64,9 +64,9 @@ impl Index {
 
     /// Searches. The answer has its pool if `explain` is true.
     fn search(&self, py: Python<'_>, request: &str, refresh: bool, explain: bool) -> PyResult<Answered> {
-        let asked: Search = read(py, request)?;
+        let asked: SearchRequest = read(py, request)?;
         self.answered(py, |observer| {
-            let request = asked.request(self.index.config(), self.caller)?;
+            let request = complete(asked, self.index.config(), self.caller)?;
             let freshness = if refresh { self.index.refresh_for_search(observer)? } else { Freshness::default() };
             observer.check_cancelled()?;
             let mut answer = self.index.search_with(&request, &freshness, observer)?;

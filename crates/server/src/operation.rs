@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tamis::feedback::Opened;
-use tamis::search::{QueryParameters, SearchCaller};
+use tamis::search::{Asker, SearchCaller};
 use tamis::{Error, Index, Observer};
 use tamis_store::Filter;
 
@@ -391,13 +391,12 @@ impl Call<'_> {
         self.caller.may_read(namespace)
     }
 
-    /// A question with the caller's rights and its origin.
-    pub fn identified(&self, question: QueryParameters) -> QueryParameters {
-        QueryParameters {
+    /// The caller, for the library.
+    pub fn asker(&self) -> Asker {
+        Asker {
             allowed_namespaces: self.allowed(),
             entry_point: Some(self.entry_point.to_owned()),
             caller: Some(self.session),
-            ..question
         }
     }
 

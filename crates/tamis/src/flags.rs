@@ -1,5 +1,6 @@
 //! Values of the flags that requests declare; errors say what is allowed.
 
+use std::error::Error;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -74,7 +75,7 @@ pub fn moment(text: &str) -> Result<Timestamp, String> {
 /// One of some words, which name the values of a type.
 pub(crate) fn word<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
-    T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,
+    T: FromStr<Err: Into<Box<dyn Error + Send + Sync>>> + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(names).try_map(|word| word.parse::<T>())
 }

@@ -17,6 +17,7 @@ use crate::collections::SKIPPED;
 use crate::handle::{Index, MOST_ALIKE, Source, readable};
 use crate::import::{commits, is_imported};
 use crate::index::DEADLY;
+use crate::search::Asker;
 
 // Gets the full text of a result by its identifier, or by path and lines.
 
@@ -53,10 +54,10 @@ pub struct GetRequest {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000)))]
     pub context: u32,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
+    pub asker: Asker,
 }
 
 impl Index {
@@ -180,8 +181,8 @@ impl Index {
     /// # Errors
     /// As [`Index::get`]; or more than 1000 lines around it are asked for.
     pub fn read(&self, request: &GetRequest) -> Result<Excerpt, Error> {
-        let GetRequest { id, context, allowed_namespaces } = request;
-        let (context, allowed) = (*context, allowed_namespaces.as_deref());
+        let GetRequest { id, context, asker } = request;
+        let (context, allowed) = (*context, asker.allowed_namespaces.as_deref());
         if context > MOST_CONTEXT {
             return Err(Error::argument("context", context.to_string(), format!("0 to {MOST_CONTEXT}")));
         }

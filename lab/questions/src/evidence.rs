@@ -120,8 +120,8 @@ fn lines(index: &Index, basis: &str, job: &Job, asked: &[(String, Question)]) ->
     for (family, question) in asked {
         // A report that asks for its duplicates is no answer to itself, and nobody's own report is there yet.
         let others: Vec<String> = question.itself.iter().map(|itself| format!("!/{itself}")).collect();
-        let request =
-            SearchRequest { thorough: true, ..SearchRequest::new(&question.ask).paths(others).limit(1).explain() };
+        let mut request = SearchRequest::new(&question.ask).paths(others).limit(1).explain();
+        request.ranking.thorough = true;
         let answer = index.search(request)?;
         let note = |name: &str| answer.cut.diagnostics.get(name).cloned().unwrap_or_default();
         let entry = |entry: &tamis::search::PoolEntry| {

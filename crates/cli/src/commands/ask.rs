@@ -14,9 +14,8 @@ use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
-use tamis::config::Config;
-use tamis::search::{QueryParameters, Reading, SearchCaller};
-use tamis::{Answer, Error, Freshness, Index, SearchRequest};
+use tamis::search::{Asker, Reading, SearchCaller};
+use tamis::{Answer, Freshness, Index, SearchRequest};
 
 /// The words of a question, how it is searched, and the form of its answer.
 #[derive(Debug, Args)]
@@ -80,16 +79,14 @@ pub struct Answered {
 }
 
 /// The flags, with the words of the query and what only the command knows.
-pub fn asked(parameters: &QueryParameters, arguments: &QueryArguments) -> QueryParameters {
-    QueryParameters {
-        query: words(arguments),
-        // This flag is a setting: see `settings`.
-        cut: None,
-        explain: arguments.output.explain,
-        entry_point: Some("cli".into()),
-        caller: Some(SearchCaller::command_line()),
-        ..parameters.clone()
-    }
+pub fn asked(request: &SearchRequest, arguments: &QueryArguments) -> SearchRequest {
+    let mut request = request.clone().asker(Asker::at("cli").called_by(SearchCaller::command_line()));
+    request.query = words(arguments);
+    request.output.explain = arguments.output.explain;
+    // These flags are settings: see `settings`.
+    request.cut.method = None;
+    request.cut.guarantee = None;
+    request
 }
 
 /// The words of the query, if none of its arguments is a path.
@@ -100,10 +97,10 @@ fn words(arguments: &QueryArguments) -> String {
 
 /// The shared flags that are configuration keys: one path checks them and decides which origin is stronger. `cut_key` is the
 /// key of `--cut`.
-pub fn settings(parameters: &QueryParameters, arguments: &QueryArguments, cut_key: &str) -> Vec<FlagSetting> {
+pub fn settings(request: &SearchRequest, arguments: &QueryArguments, cut_key: &str) -> Vec<FlagSetting> {
     let refresh = arguments.no_refresh.then_some("false");
     [
-        setting(cut_key, "--cut", parameters.cut.as_deref()),
+        setting(cut_key, "--cut", request.cut.method.as_deref()),
         setting("search.model", "--model", arguments.model.as_deref()),
         setting("search.refresh", "--no-refresh", refresh),
     ]
@@ -118,7 +115,7 @@ pub fn settings(parameters: &QueryParameters, arguments: &QueryArguments, cut_ke
 /// A path outside the index, a flag or setting that is not allowed, no
 /// index to search, or an index or model that fails.
 pub fn ask(
-    request: impl FnOnce(&Config) -> Result<SearchRequest, Error>,
+    mut request: SearchRequest,
     paths: &[String],
     settings: Vec<FlagSetting>,
     form: &OutputArguments,
@@ -128,15 +125,15 @@ pub fn ask(
     let session = Session::start(global, settings)?;
     let config = session.config()?;
     // Both checks come before indexing: a question that cannot be asked must not cost a run.
-    let mut request = request(&config)?;
+    request.check()?;
     request.tuned_rule(&config).map_err(|error| refused(error, "--cut"))?;
     let wants_refresh = config.search.refresh;
     let Some((index, freshness)) = refresh::open(session, config, wants_refresh, output)? else { return Ok(None) };
     let directory = WorkingDirectory::from_index(&index);
-    for path in &mut request.paths {
+    for path in &mut request.filters.paths {
         *path = directory.index_glob(path);
     }
-    request.paths.extend(globs(paths, &directory, index.root())?);
+    request.filters.paths.extend(globs(paths, &directory, index.root())?);
     if form.files {
         // The limit counts files here, and several results can be of one file.
         request.limit = Some(1000);

@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::Args;
 use std::io::{IsTerminal, Write};
 use tamis::pack::PackRequest;
-use tamis::search::SearchCaller;
+use tamis::search::{Asker, SearchCaller};
 
 /// Flags of `tamis pack`.
 #[derive(Debug, Args)]
@@ -45,8 +45,7 @@ pub struct PackArguments {
 pub fn run(arguments: &PackArguments, global: &Global, output: &Output) -> Result<Exit> {
     let mut request = PackRequest {
         query: arguments.words.join(" "),
-        entry_point: Some("cli".into()),
-        caller: Some(SearchCaller::command_line()),
+        asker: Asker::at("cli").called_by(SearchCaller::command_line()),
         ..arguments.request.clone()
     };
     // A question that cannot be asked must not cost a run.

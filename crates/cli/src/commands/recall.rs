@@ -8,8 +8,7 @@ use crate::output::Output;
 use anyhow::Result;
 use clap::Args;
 use std::io::Write;
-use tamis::Index;
-use tamis::search::QueryParameters;
+use tamis::{Index, SearchRequest};
 
 const RECALL_EXAMPLES: &str = "\
 Examples:
@@ -35,13 +34,19 @@ memory.decay_half_life_days, older ones count less. `tamis remember` adds a note
     }),
     mut_arg("cut", |flag| {
         flag.help("Choose where relevance ends (the methods are named below); off keeps everything [default: memory.cut, auto]")
+    }),
+    // They are about code, or about what notes do not have.
+    mut_args(|flag| {
+        let hidden = ["languages", "kinds", "roles", "symbols", "passages", "guarantee", "variants", "prefer_lang", "from"];
+        let is_hidden = hidden.contains(&flag.get_id().as_str());
+        flag.hide(is_hidden)
     })
 )]
 pub struct RecallArguments {
     #[command(flatten)]
     pub query: QueryArguments,
     #[command(flatten)]
-    pub parameters: QueryParameters,
+    pub request: SearchRequest,
 }
 
 /// The remedy for an index without notes.
@@ -53,18 +58,18 @@ const HOW_TO_ADD: &str = "`tamis remember \"…\"` adds one, Markdown files such
 /// # Errors
 /// A flag or setting that is not allowed, no index to search, or an index or model that fails.
 pub fn run(arguments: &RecallArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let RecallArguments { query, parameters } = arguments;
+    let RecallArguments { query, request } = arguments;
     let form = &query.output;
-    let asked = ask::asked(parameters, query);
-    let settings = ask::settings(parameters, query, "memory.cut");
-    let Some(mut answered) = ask(|config| asked.recall(config), &[], settings, form, global, output)? else {
+    let asked = SearchRequest { memory: true, ..ask::asked(request, query) };
+    let settings = ask::settings(request, query, "memory.cut");
+    let Some(mut answered) = ask(asked, &[], settings, form, global, output)? else {
         return Ok(Exit::Interrupted);
     };
-    if let Some(around) = parameters.context {
+    if let Some(around) = request.output.context {
         answered.index.notes().with_turns(&mut answered.answer, around)?;
     }
     if answered.answer.index.passages == 0
-        && let Some(reason) = missing(&answered.index, &parameters.collections)?
+        && let Some(reason) = missing(&answered.index, &request.filters.collections)?
     {
         if form.json || form.jsonl || form.files {
             output.note(&reason);
@@ -75,7 +80,7 @@ pub fn run(arguments: &RecallArguments, global: &Global, output: &Output) -> Res
             return Ok(Exit::Nothing);
         }
     }
-    ask::print(&answered, form, parameters.limit, output)?;
+    ask::print(&answered, form, request.limit, output)?;
     Ok(Exit::found(!answered.answer.results.is_empty()))
 }
 

@@ -9,8 +9,7 @@ use crate::session::{FlagSetting, setting};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tamis::config::Config;
-use tamis::search::{MetadataFilter, QueryParameters, SearchParameters};
+use tamis::search::{MetadataFilter, SearchFilters};
 use tamis::{Index, SearchRequest};
 
 const SEARCH_EXAMPLES: &str = "\
@@ -45,7 +44,7 @@ pub struct SearchArguments {
     #[command(flatten)]
     pub query: QueryArguments,
     #[command(flatten)]
-    pub parameters: SearchParameters,
+    pub request: SearchRequest,
 
     /// Rank older passages lower: auto, on or off [default: rank.recency, auto: with the cut max_gap]
     #[arg(long, value_name = "WHEN", value_parser = PossibleValuesParser::new(["auto", "on", "off"]), hide_possible_values = true, help_heading = "Ranking", hide_short_help = true)]
@@ -57,12 +56,10 @@ pub struct SearchArguments {
 /// # Errors
 /// A flag or setting that is not allowed, no index to search, or an index or model that fails.
 pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let SearchArguments { query, parameters, .. } = arguments;
+    let SearchArguments { query, request, .. } = arguments;
     let divided = ask::divided(&query.words, &query.after_dashes, query.given.as_deref());
-    let common = QueryParameters { query: divided.query, ..ask::asked(&parameters.common, query) };
-    let asked = SearchParameters { common, guarantee: None, ..parameters.clone() };
-    let request = |config: &Config| asked.request(config);
-    let Some(answered) = ask(request, &divided.paths, settings(arguments), &query.output, global, output)? else {
+    let asked = SearchRequest { query: divided.query, ..ask::asked(request, query) };
+    let Some(answered) = ask(asked, &divided.paths, settings(arguments), &query.output, global, output)? else {
         return Ok(Exit::Interrupted);
     };
     if let [word] = divided.either.as_slice() {
@@ -74,17 +71,17 @@ pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Res
     if answer.index.passages == 0 {
         explain_empty(index, request, output)?;
     }
-    ask::print(&answered, &query.output, parameters.common.limit, output)?;
+    ask::print(&answered, &query.output, arguments.request.limit, output)?;
     Ok(Exit::found(!answer.results.is_empty()))
 }
 
 fn settings(arguments: &SearchArguments) -> Vec<FlagSetting> {
-    let SearchArguments { query, parameters, .. } = arguments;
+    let SearchArguments { query, request, .. } = arguments;
     let own = [
-        setting("search.guarantee", "--guarantee", parameters.guarantee.as_deref()),
+        setting("search.guarantee", "--guarantee", request.cut.guarantee.as_deref()),
         setting("rank.recency", "--recency", arguments.recency.as_deref()),
     ];
-    ask::settings(&parameters.common, query, "search.cut").into_iter().chain(own.into_iter().flatten()).collect()
+    ask::settings(request, query, "search.cut").into_iter().chain(own.into_iter().flatten()).collect()
 }
 
 /// Names the filters that leave nothing, and the values in the index.
@@ -112,7 +109,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Res
     let is_empty = |flag: &str| empty.iter().any(|name| name.split(' ').any(|part| part == flag));
     // A path without wildcards names one thing, which the user expects to exist.
     let wildcard = |path: &&String| path.contains(['*', '?', '[', '{']) || path.starts_with('!');
-    if let [path] = request.paths.as_slice()
+    if let [path] = request.filters.paths.as_slice()
         && !wildcard(&path)
         && is_empty("--path")
     {
@@ -137,7 +134,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Res
     if is_empty("--lang") {
         output.note(&format!("the languages here are {}", names(&summary.languages)));
     }
-    let given = given(&request.metadata);
+    let given = given(&request.filters.metadata);
     if given.iter().any(|flag| is_empty(flag)) {
         let given = given.join(", ");
         output.note(&format!("{given}: nothing matches; passages without such a field are left out too"));
@@ -147,20 +144,21 @@ fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Res
 
 /// The filters in use, as the user writes them, each with a request that has no other.
 fn filters(request: &SearchRequest) -> Vec<(String, SearchRequest)> {
-    let none = SearchRequest {
-        namespace: request.namespace.clone(),
-        namespaces: request.namespaces.clone(),
-        sharing: request.sharing,
-        ..SearchRequest::new(&request.query)
+    let mut none = SearchRequest::new(&request.query);
+    none.filters = SearchFilters {
+        namespace: request.filters.namespace.clone(),
+        namespaces: request.filters.namespaces.clone(),
+        no_sharing: request.filters.no_sharing,
+        ..SearchFilters::default()
     };
     type Field = fn(&mut SearchRequest) -> &mut Vec<String>;
     let lists: [(&str, &[String], Field); 6] = [
-        ("--path", &request.paths, |one| &mut one.paths),
-        ("--lang", &request.languages, |one| &mut one.languages),
-        ("--collection", &request.collections, |one| &mut one.collections),
-        ("--kind", &request.kinds, |one| &mut one.kinds),
-        ("--role", &request.roles, |one| &mut one.roles),
-        ("--symbol", &request.symbols, |one| &mut one.symbols),
+        ("--path", &request.filters.paths, |one| &mut one.filters.paths),
+        ("--lang", &request.filters.languages, |one| &mut one.filters.languages),
+        ("--collection", &request.filters.collections, |one| &mut one.filters.collections),
+        ("--kind", &request.filters.kinds, |one| &mut one.filters.kinds),
+        ("--role", &request.filters.roles, |one| &mut one.filters.roles),
+        ("--symbol", &request.filters.symbols, |one| &mut one.filters.symbols),
     ];
     let mut filters = Vec::new();
     for (flag, values, field) in lists.into_iter().filter(|(_, values, _)| !values.is_empty()) {
@@ -168,9 +166,9 @@ fn filters(request: &SearchRequest) -> Vec<(String, SearchRequest)> {
         *field(&mut alone) = values.to_vec();
         filters.push((format!("{flag} {}", values.join(",")), alone));
     }
-    if !request.metadata.is_empty() {
-        let alone = SearchRequest { metadata: request.metadata.clone(), ..none };
-        filters.push((given(&request.metadata).join(" "), alone));
+    if !request.filters.metadata.is_empty() {
+        let alone = none.metadata(request.filters.metadata.clone());
+        filters.push((given(&request.filters.metadata).join(" "), alone));
     }
     filters
 }

@@ -115,7 +115,7 @@ class Index:
         min_precision: float | None = None,
         budget_tokens: int | None = None,
         guarantee: str | None = None,
-        gate: bool | None = None,
+        gate: bool = True,
         fast: bool = False,
         all: bool = False,
         strict: bool = False,
@@ -137,7 +137,7 @@ class Index:
         topics: Iterable[str] = (),
         since: str | None = None,
         until: str | None = None,
-        snippet_lines: int | None = None,
+        context: int | None = None,
         explain: bool = False,
         refresh: bool | None = None,
     ) -> Answer:
@@ -159,7 +159,7 @@ class Index:
             "min_precision": min_precision,
             "budget_tokens": budget_tokens,
             "guarantee": guarantee,
-            "gate": gate,
+            "no_gate": not gate,
             "fast": fast,
             "all": all,
             "strict": strict,
@@ -181,7 +181,7 @@ class Index:
             "topics": _words("topics", topics),
             "since": since,
             "until": until,
-            "snippet_lines": snippet_lines,
+            "context": context,
         }
         if refresh is None:
             refresh = self._index.refreshes and not self._in_database

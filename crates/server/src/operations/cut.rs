@@ -155,7 +155,8 @@ impl Operation for Cut {
         let rule =
             parse(&parameters.method).map_err(|error| Problem::new(Kind::Parameter, format!("method: {error}")))?;
         let CutGoal { aim, .. } = &parameters.goal;
-        let rule = TunedRule::new(rule.as_ref(), parameters.goal.wanted()?, aim).map_err(tamis::Error::from)?;
+        let rule =
+            TunedRule::new(rule.as_ref(), parameters.goal.want.unwrap_or_default(), aim).map_err(tamis::Error::from)?;
         let cutter = ListCutter {
             reading: Reading {
                 orientation: if parameters.lower_is_better { Orientation::Distance } else { Orientation::Score },

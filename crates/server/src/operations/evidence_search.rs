@@ -19,11 +19,7 @@ impl Operation for EvidenceSearch {
     }
 
     fn call(call: &Call<'_>, request: VectorSearchRequest) -> Result<VectorMatches, Failure> {
-        Ok(call.index.evidence().vector_search(&VectorSearchRequest {
-            allowed_namespaces: call.allowed(),
-            entry_point: Some(call.entry_point.to_owned()),
-            ..request
-        })?)
+        Ok(call.index.evidence().vector_search(&VectorSearchRequest { asker: call.asker(), ..request })?)
     }
 }
 
@@ -87,11 +83,7 @@ impl Operation for EvidenceRank {
     }
 
     fn call(call: &Call<'_>, request: RankRequest) -> Result<RankedEvidence, Failure> {
-        Ok(call.index.evidence().rank(&RankRequest {
-            allowed_namespaces: call.allowed(),
-            entry_point: Some(call.entry_point.to_owned()),
-            ..request
-        })?)
+        Ok(call.index.evidence().rank(&RankRequest { asker: call.asker(), ..request })?)
     }
 }
 

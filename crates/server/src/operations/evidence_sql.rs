@@ -19,7 +19,7 @@ impl Operation for EvidenceSql {
     type Answer = SqlAnswer;
 
     fn call(call: &Call<'_>, request: SqlRequest) -> Result<SqlAnswer, Failure> {
-        let request = SqlRequest { allowed_namespaces: call.allowed(), ..request };
+        let request = SqlRequest { asker: call.asker(), ..request };
         Ok(call.index.evidence().query_sql_until(&request, &|| call.observer.cancelled())?)
     }
 }

@@ -87,7 +87,7 @@ impl Operation for EvidenceView {
     type Answer = SqlAnswer;
 
     fn call(call: &Call<'_>, request: ViewRequest) -> Result<SqlAnswer, Failure> {
-        let request = ViewRequest { allowed_namespaces: call.allowed(), ..request };
+        let request = ViewRequest { asker: call.asker(), ..request };
         Ok(call.index.evidence().query_view_until(&request, &|| call.observer.cancelled())?)
     }
 }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tamis::search::{PoolEntry, QueryParameters, SearchParameters};
-use tamis::{Answer, CutReport};
+use tamis::search::{Asker, PoolEntry};
+use tamis::{Answer, CutReport, SearchRequest};
 
 use crate::operation::{Argument, Call, Failure, Need, Operation, Tool, field};
 use crate::page::warning_lines;
@@ -22,22 +22,18 @@ pub(crate) struct Compared {
 
 impl Operation for ExplainCut {
     const NAME: &'static str = "explain_cut";
-    type Request = QueryParameters;
+    type Request = SearchRequest;
     type Answer = Compared;
 
-    fn call(call: &Call<'_>, parameters: QueryParameters) -> Result<Compared, Failure> {
+    fn call(call: &Call<'_>, request: SearchRequest) -> Result<Compared, Failure> {
         // Nothing that is opened afterwards is credited to these searches.
-        let parameters = QueryParameters { explain: true, caller: None, ..call.identified(parameters) };
-        let search = |cut: Option<String>| {
-            let common = QueryParameters { cut, ..parameters.clone() };
-            let request = SearchParameters { common, ..SearchParameters::default() }.request(call.index.config())?;
-            call.index.search(&request)
-        };
-        let other = match &parameters.cut {
-            Some(cut) if !call.observer.cancelled() => Some(search(Some(cut.clone()))?.cut),
+        let mut request = request.explain().asker(Asker { caller: None, ..call.asker() });
+        let other = match &request.cut.method {
+            Some(_) if !call.observer.cancelled() => Some(call.index.search(&request)?.cut),
             _ => None,
         };
-        Ok(Compared { answer: search(None)?, other })
+        request.cut.method = None;
+        Ok(Compared { answer: call.index.search(request)?, other })
     }
 }
 

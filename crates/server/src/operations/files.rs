@@ -17,7 +17,7 @@ impl Operation for Files {
     type Answer = FilesAnswer;
 
     fn call(call: &Call<'_>, request: FilesRequest) -> Result<FilesAnswer, Failure> {
-        Ok(call.index.tree().files(&FilesRequest { allowed_namespaces: call.allowed(), ..request })?)
+        Ok(call.index.tree().files(&FilesRequest { asker: call.asker(), ..request })?)
     }
 }
 

@@ -19,7 +19,7 @@ impl Operation for Get {
     type Answer = Excerpt;
 
     fn call(call: &Call<'_>, request: GetRequest) -> Result<Excerpt, Failure> {
-        let excerpt = call.index.read(&GetRequest { allowed_namespaces: call.allowed(), ..request })?;
+        let excerpt = call.index.read(&GetRequest { asker: call.asker(), ..request })?;
         // A tool shows a page, and notes what is on it.
         if call.entry_point != MCP {
             call.note_opened(&excerpt, "get");

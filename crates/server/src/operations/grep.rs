@@ -31,7 +31,7 @@ impl Operation for Grep {
 
     fn call(call: &Call<'_>, request: GrepRequest) -> Result<GrepAnswer, Failure> {
         let request = GrepRequest {
-            allowed_namespaces: call.allowed(),
+            asker: call.asker(),
             limit: request.limit.or(Some(LIMIT)),
             line_chars: request.line_chars.or(Some(LINE_CHARS)),
             time_limit: Some(TIME_LIMIT),

@@ -15,7 +15,7 @@ impl Operation for Outline {
     type Answer = OutlineAnswer;
 
     fn call(call: &Call<'_>, request: OutlineRequest) -> Result<OutlineAnswer, Failure> {
-        Ok(call.index.tree().outline(&OutlineRequest { allowed_namespaces: call.allowed(), ..request })?)
+        Ok(call.index.tree().outline(&OutlineRequest { asker: call.asker(), ..request })?)
     }
 }
 

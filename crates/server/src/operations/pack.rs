@@ -19,12 +19,7 @@ impl Operation for Pack {
     }
 
     fn call(call: &Call<'_>, request: PackRequest) -> Result<tamis::pack::Pack, Failure> {
-        let mut pack = call.index.pack(&PackRequest {
-            allowed_namespaces: call.allowed(),
-            entry_point: Some(call.entry_point.to_owned()),
-            caller: Some(call.session),
-            ..request
-        })?;
+        let mut pack = call.index.pack(&PackRequest { asker: call.asker(), ..request })?;
         pack.warnings.splice(0..0, call.warnings());
         Ok(pack)
     }

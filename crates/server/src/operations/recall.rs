@@ -1,7 +1,6 @@
 //! Notes and past conversations.
 
-use tamis::search::QueryParameters;
-use tamis::{Answer, Freshness};
+use tamis::{Answer, Freshness, SearchRequest};
 
 use crate::api::Verbs;
 use crate::operation::{Argument, Call, Failure, Need, Operation, Route, Tool, field};
@@ -12,16 +11,16 @@ pub(crate) struct Recall;
 
 impl Operation for Recall {
     const NAME: &'static str = "recall";
-    type Request = QueryParameters;
+    type Request = SearchRequest;
     type Answer = Answer;
 
     fn kept_count(answer: &Answer) -> Option<usize> {
         Some(answer.cut.keep)
     }
 
-    fn call(call: &Call<'_>, parameters: QueryParameters) -> Result<Answer, Failure> {
-        let around = parameters.context;
-        let request = call.identified(parameters).recall(call.index.config())?;
+    fn call(call: &Call<'_>, request: SearchRequest) -> Result<Answer, Failure> {
+        let around = request.output.context;
+        let request = SearchRequest { memory: true, ..request.asker(call.asker()) };
         let mut answer = call.index.search_with(&request, &Freshness::default(), call.observer)?;
         if let Some(around) = around {
             call.index.notes().with_turns(&mut answer, around)?;

@@ -18,7 +18,7 @@ impl Operation for Related {
     type Answer = tamis::related::Related;
 
     fn call(call: &Call<'_>, request: RelatedRequest) -> Result<tamis::related::Related, Failure> {
-        let request = RelatedRequest { allowed_namespaces: call.allowed(), ..request };
+        let request = RelatedRequest { asker: call.asker(), ..request };
         let found = call.index.related().find(&request, call.observer)?;
         call.note_opened(&found, "related");
         Ok(found)

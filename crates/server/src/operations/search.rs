@@ -1,7 +1,6 @@
 //! The relevant results, if any.
 
-use tamis::search::SearchParameters;
-use tamis::{Answer, Freshness};
+use tamis::{Answer, Freshness, SearchRequest};
 
 use crate::api::Verbs;
 use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
@@ -12,16 +11,15 @@ pub(crate) struct Search;
 
 impl Operation for Search {
     const NAME: &'static str = "search";
-    type Request = SearchParameters;
+    type Request = SearchRequest;
     type Answer = Answer;
 
     fn kept_count(answer: &Answer) -> Option<usize> {
         Some(answer.cut.keep)
     }
 
-    fn call(call: &Call<'_>, parameters: SearchParameters) -> Result<Answer, Failure> {
-        let parameters = SearchParameters { common: call.identified(parameters.common), ..parameters };
-        let request = parameters.request(call.index.config())?;
+    fn call(call: &Call<'_>, request: SearchRequest) -> Result<Answer, Failure> {
+        let request = request.asker(call.asker());
         let mut answer = call.index.search_with(&request, &Freshness::default(), call.observer)?;
         answer.warnings.splice(0..0, call.warnings());
         Ok(answer)

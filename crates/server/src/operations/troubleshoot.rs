@@ -18,14 +18,10 @@ impl Operation for Troubleshoot {
     type Answer = Troubleshooting;
 
     fn call(call: &Call<'_>, request: TroubleshootRequest) -> Result<Troubleshooting, Failure> {
-        Ok(call.index.troubleshooting().answer(
-            &TroubleshootRequest {
-                allowed_namespaces: call.allowed(),
-                entry_point: Some(call.entry_point.to_owned()),
-                ..request
-            },
-            call.observer,
-        )?)
+        Ok(call
+            .index
+            .troubleshooting()
+            .answer(&TroubleshootRequest { asker: call.asker(), ..request }, call.observer)?)
     }
 }
 
@@ -137,14 +133,7 @@ impl Operation for Duplicates {
     type Answer = tamis::duplicates::Duplicates;
 
     fn call(call: &Call<'_>, request: DuplicatesRequest) -> Result<tamis::duplicates::Duplicates, Failure> {
-        Ok(call.index.duplicates().find(
-            &DuplicatesRequest {
-                allowed_namespaces: call.allowed(),
-                entry_point: Some(call.entry_point.to_owned()),
-                ..request
-            },
-            call.observer,
-        )?)
+        Ok(call.index.duplicates().find(&DuplicatesRequest { asker: call.asker(), ..request }, call.observer)?)
     }
 }
 

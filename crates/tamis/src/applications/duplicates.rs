@@ -20,7 +20,7 @@ use crate::collections::ISSUES;
 use crate::handle::Index;
 use crate::progress::Observer;
 use crate::search::{
-    Context, CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, SearchRequest, Served, Stopwatch,
+    Asker, Context, CutReport, EVERYTHING, FoundIssues, IssuePassages, IssueQuery, SearchRequest, Served, Stopwatch,
     issue_similarities, issues, other_similarities, record_issues, scope_of,
 };
 
@@ -57,14 +57,10 @@ pub struct DuplicatesRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
-    /// The entry point recorded for the call. `None`: `duplicates`.
-    #[serde(skip)]
-    #[cfg_attr(feature = "clap", arg(skip))]
-    pub entry_point: Option<String>,
+    pub asker: Asker,
 }
 
 impl DuplicatesRequest {
@@ -197,11 +193,7 @@ impl DuplicateFinder<'_> {
         let context = Context::new(self.index, observer);
         let settings = self.index.config.triage.duplicates;
         let mut clock = Stopwatch::start();
-        let mut search = SearchRequest {
-            namespace: request.namespace.clone(),
-            allowed_namespaces: request.allowed_namespaces.clone(),
-            ..SearchRequest::default()
-        };
+        let mut search = SearchRequest::default().namespace(request.namespace.clone()).asker(request.asker.clone());
         let DuplicatesRequest { number, title, body, .. } = request;
         described("number", *number, title.as_deref(), body.as_deref())?;
         let (asked, own) = match number {
@@ -236,7 +228,7 @@ impl DuplicateFinder<'_> {
         found.explain_words(&mut cut);
         clock.lap("cut");
         let served = Served {
-            entry_point: Some(request.entry_point.as_deref().unwrap_or(ENTRY_POINT)),
+            entry_point: Some(request.asker.entry_point.as_deref().unwrap_or(ENTRY_POINT)),
             collections: &[ISSUES.to_owned()],
             kept: cut.keep,
             returned: cut.keep.min(settings.max_results),
@@ -245,7 +237,7 @@ impl DuplicateFinder<'_> {
         };
         let query_id = record_issues(&context, &found, &order, &cut, served, &clock);
         clock.lap("record");
-        let limited = request.allowed_namespaces.is_some();
+        let limited = request.asker.allowed_namespaces.is_some();
         Ok(Duplicates {
             issue: own.map(|_| asked.number),
             title: asked.title,

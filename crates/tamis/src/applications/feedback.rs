@@ -20,7 +20,7 @@ use crate::handle::{Index, MOST_ALIKE, now_ms, readable};
 use crate::lookup::Excerpt;
 use crate::progress::{Observer, Stage};
 use crate::related::Related;
-use crate::search::{Context, IMPORTED_JUDGEMENTS, SearchCaller, SearchRequest, most_below, search_under};
+use crate::search::{Asker, Context, IMPORTED_JUDGEMENTS, SearchCaller, SearchRequest, most_below, search_under};
 
 pub use tamis_store::SearchSummary;
 
@@ -263,7 +263,7 @@ impl Feedback<'_> {
     ///
     /// ```
     /// use tamis::SearchRequest;
-    /// use tamis::search::SearchCaller;
+    /// use tamis::search::{Asker, SearchCaller};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let directory = tempfile::tempdir()?;
@@ -271,7 +271,7 @@ impl Feedback<'_> {
     /// # let index = tamis::Index::builder(directory.path()).set("index.models", "static").open()?;
     /// # index.refresh()?;
     /// let caller = SearchCaller::session(&["editor", "window 3"]);
-    /// let request = SearchRequest { caller: Some(caller), ..SearchRequest::new("oven temperature") };
+    /// let request = SearchRequest::new("oven temperature").asker(Asker::at("editor").called_by(caller));
     /// let answer = index.search(request)?;
     /// let excerpt = index.get(&answer.results[0].id)?;
     /// assert_eq!(index.feedback().opened(&excerpt, &caller, "editor get"), 1);
@@ -409,8 +409,7 @@ impl Feedback<'_> {
             report.skipped += 1;
             return Ok(None);
         }
-        let request =
-            SearchRequest { entry_point: Some(IMPORTED_JUDGEMENTS.into()), ..SearchRequest::new(query.text.as_str()) };
+        let request = SearchRequest::new(query.text.as_str()).asker(Asker::at(IMPORTED_JUDGEMENTS));
         let answer = search_under(&Context::unobserved(self.index), &request, None, &Default::default())?;
         let id = answer.query_id.ok_or_else(|| EvaluationError::Path {
             path: self.index.location.directory.clone(),

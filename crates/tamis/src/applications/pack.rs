@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use tamis_store::StoredPassage;
 use tamis_text::estimate_tokens;
 
+use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flags::{language, whole};
 use crate::handle::Index;
 use crate::lookup::by_line;
-use crate::search::{CutReport, SearchCaller, SearchRequest};
-use crate::{Error, words};
+use crate::search::{Asker, CutReport, SearchRequest};
 
 /// A request for a pack.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -58,18 +58,10 @@ pub struct PackRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; others are never touched. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
-    /// The entry point to record; `None`: `library`.
-    #[serde(skip)]
-    #[cfg_attr(feature = "clap", arg(skip))]
-    pub entry_point: Option<String>,
-    /// Who asks, as in [`SearchRequest::caller`].
-    #[serde(skip)]
-    #[cfg_attr(feature = "clap", arg(skip))]
-    pub caller: Option<SearchCaller>,
+    pub asker: Asker,
 }
 
 /// Most tokens of a text by default.
@@ -91,18 +83,14 @@ impl PackRequest {
     /// An empty query, an unknown language, or a limit out of range.
     pub fn search(&self) -> Result<SearchRequest, Error> {
         let request = self.clone();
-        let search = SearchRequest {
-            limit: request.limit,
-            paths: request.paths,
-            languages: words::canonical(&request.languages)?,
-            collections: request.collections,
-            namespaces: request.namespaces,
-            namespace: request.namespace,
-            allowed_namespaces: request.allowed_namespaces,
-            entry_point: request.entry_point,
-            caller: request.caller,
-            ..SearchRequest::new(request.query)
-        };
+        let mut search = SearchRequest::new(request.query)
+            .paths(request.paths)
+            .languages(request.languages)
+            .collections(request.collections)
+            .namespaces(request.namespaces)
+            .namespace(request.namespace)
+            .asker(request.asker);
+        search.limit = request.limit;
         search.check()?;
         Ok(search)
     }
@@ -172,7 +160,7 @@ impl Index {
         }
         let search = request.search()?;
         let limit = search.limit.unwrap_or(MOST_ENTRIES);
-        let answer = self.search(&SearchRequest { limit: Some(limit), strict: true, ..search })?;
+        let answer = self.search(search.limit(limit).strict())?;
         let several = answer.index.namespaces.len() > 1 || self.elsewhere().is_some();
         let mut wanted: Vec<(StoredPassage, Option<(u32, String)>)> = Vec::new();
         let best = answer.results.iter().map(|hit| (&hit.id, Some((hit.snippet_line, hit.snippet.clone()))));

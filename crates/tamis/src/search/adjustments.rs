@@ -202,7 +202,7 @@ mod tests {
     }
 
     fn recall(index: &Index, query: &str) -> Answer {
-        let request = SearchRequest { explain: true, now_ns: Some(NOW), ..SearchRequest::memory(query) };
+        let request = SearchRequest::memory(query).explain().now_ns(Some(NOW));
         index.search(&request).expect("searched")
     }
 
@@ -327,8 +327,7 @@ mod tests {
             let index = noted(directory.path(), &[setting, STRONG], notes);
             let pool = recall(&index, "backups of the database on the second disk").pool.expect("explained");
             assert_eq!((pool[0].distance_factor, pool[0].decay), (1.0, decay), "{setting:?}");
-            let plain =
-                SearchRequest { explain: true, now_ns: Some(NOW), ..SearchRequest::new("backups of the database") };
+            let plain = SearchRequest::new("backups of the database").explain().now_ns(Some(NOW));
             assert_eq!(left(&index.search(&plain).expect("searched")), [("old.md", 1.0)], "{setting:?}");
         }
     }

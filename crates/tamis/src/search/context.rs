@@ -108,7 +108,7 @@ pub(crate) fn scope_among(
     most_shared: usize,
 ) -> Result<Scope, Error> {
     let allowed: Option<HashSet<&str>> =
-        request.allowed_namespaces.as_ref().map(|allowed| allowed.iter().map(String::as_str).collect());
+        request.asker.allowed_namespaces.as_ref().map(|allowed| allowed.iter().map(String::as_str).collect());
     let readable = |name: &str| allowed.as_ref().is_none_or(|allowed| allowed.contains(name));
     let by_name: HashMap<&str, &Namespace> = known.iter().map(|known| (known.name.as_str(), known)).collect();
     let named = |name: &str| match by_name.get(name).copied().filter(|_| readable(name)) {
@@ -127,11 +127,11 @@ pub(crate) fn scope_among(
         let whole = allowed.is_none() && known.iter().all(|known| own.binary_search(&known.name).is_ok());
         Scope { names: own.clone(), own: if whole { Vec::new() } else { own }, shared: Vec::new() }
     };
-    if !request.namespaces.is_empty() {
-        let names = request.namespaces.iter().map(|name| Ok(named(name)?.name.clone()));
+    if !request.filters.namespaces.is_empty() {
+        let names = request.filters.namespaces.iter().map(|name| Ok(named(name)?.name.clone()));
         return Ok(exactly(names.collect::<Result<_, Error>>()?));
     }
-    let asked = request.namespace.as_deref();
+    let asked = request.filters.namespace.as_deref();
     let Some(own) = asked.or_else(|| own.filter(|own| readable(own) && by_name.contains_key(own))) else {
         let all: Vec<String> = known.iter().map(|known| known.name.clone()).filter(|name| readable(name)).collect();
         if all.is_empty() && allowed.is_some() {
@@ -158,7 +158,7 @@ pub(crate) fn scope_among(
 /// Returns the namespaces that a request reads.
 pub(crate) fn scope_of(context: &Context<'_>, request: &SearchRequest) -> Result<Scope, Error> {
     let known = context.index.store.namespaces()?;
-    let sharing = request.sharing.unwrap_or(context.index.config.search.sharing);
+    let sharing = context.index.config.search.sharing && !request.filters.no_sharing;
     let most = if sharing { MOST_SHARED } else { 0 };
     scope_among(request, &known, context.index.own_namespace(), most)
 }
@@ -166,6 +166,7 @@ pub(crate) fn scope_of(context: &Context<'_>, request: &SearchRequest) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::Asker;
 
     fn namespace(name: &str, owner: Option<&str>, shared: bool, passages: u64) -> Namespace {
         let (name, owner) = (name.into(), owner.map(str::to_owned));
@@ -200,35 +201,31 @@ mod tests {
         assert_eq!(scoped(&request, Some("api"), 1), Ok((names(&["api"]), names(&["web"]))));
         assert_eq!(scoped(&request, Some("api"), 0), Ok((names(&["api"]), vec![])));
         assert_eq!(scoped(&request, Some("lone"), 5), Ok((names(&["lone"]), vec![])), "no owner, no pool");
-        let named = SearchRequest { namespace: Some("salaries".into()), ..SearchRequest::new("x") };
+        let named = SearchRequest::new("x").namespace(Some("salaries".into()));
         assert_eq!(scoped(&named, Some("api"), 5), Ok((names(&["salaries"]), names(&["web", "wiki", "api"]))));
     }
 
     #[test]
     fn without_an_own_one_all_are_equal() {
         assert_eq!(scoped(&SearchRequest::new("x"), None, 5), Ok((vec![], vec![])));
-        let two = SearchRequest { namespaces: names(&["web", "api", "web"]), ..SearchRequest::new("x") };
+        let two = SearchRequest::new("x").namespaces(["web", "api", "web"]);
         assert_eq!(scoped(&two, Some("wiki"), 5), Ok((names(&["api", "web"]), vec![])));
     }
 
     #[test]
     fn what_may_not_be_read_is_as_if_it_were_not_there() {
-        let request = |own: Option<&str>| SearchRequest {
-            allowed_namespaces: Some(names(&["api", "web"])),
-            namespace: own.map(str::to_owned),
-            ..SearchRequest::new("x")
-        };
+        let limited = |allowed| SearchRequest::new("x").asker(Asker::with_rights(Some(allowed)));
+        let request = |own: Option<&str>| limited(names(&["api", "web"])).namespace(own.map(str::to_owned));
         assert_eq!(scoped(&request(Some("api")), None, 5), Ok((names(&["api"]), names(&["web"]))));
         assert_eq!(scoped(&request(None), None, 5), Ok((names(&["api", "web"]), vec![])));
         assert_eq!(scoped(&request(None), Some("wiki"), 5), Ok((names(&["api", "web"]), vec![])));
         let everything = team().into_iter().map(|namespace| namespace.name).collect();
-        let rights = SearchRequest { allowed_namespaces: Some(everything), ..SearchRequest::new("x") };
+        let rights = limited(everything);
         assert_eq!(scoped(&rights, None, 5).map(|(own, _)| own.len()), Ok(6), "rights to all are still a filter");
         let there = scoped(&request(Some("salaries")), None, 5).expect_err("not readable");
         let not_there = scoped(&request(Some("nowhere")), None, 5).expect_err("not there");
         assert_eq!(there.replace("salaries", ""), not_there.replace("nowhere", ""));
         assert!(there.contains("one of api, web"), "{there}");
-        let none = SearchRequest { allowed_namespaces: Some(vec![]), ..SearchRequest::new("x") };
-        assert!(scoped(&none, None, 5).is_err());
+        assert!(scoped(&limited(Vec::new()), None, 5).is_err());
     }
 }

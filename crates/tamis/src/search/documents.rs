@@ -209,7 +209,7 @@ pub(crate) fn issues(
     query: &IssueQuery<'_>,
     clock: &mut Stopwatch,
 ) -> Result<FoundIssues, Error> {
-    let request = SearchRequest { mode: Some(Mode::Hybrid), ..query.request.clone() };
+    let request = query.request.clone().mode(Mode::Hybrid);
     request.check()?;
     let filter = Filter { collections: vec![ISSUES.to_owned()], ..query.filter.clone() };
     let depth = (query.candidates + 1) * PASSAGES_OF_AN_ISSUE;
@@ -394,7 +394,7 @@ pub(crate) fn pages(
     request.check()?;
     let asked = request.tuned_rule(&context.index.config)?;
     let retrieved =
-        retrieve(context, request, &filter_of(context, request), depth_under(context, asked.rule()), clock)?;
+        retrieve(context, request, &filter_of(context, request)?, depth_under(context, asked.rule()), clock)?;
     let decided = decide(context, &retrieved, asked.rule(), clock)?;
     let copies = decided.ranking.entries.iter().take(decided.cut.keep).flat_map(|entry| &entry.copies);
     let copies = copies.map(|copy| copy.candidate.passage.document).collect();

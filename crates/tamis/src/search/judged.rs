@@ -173,7 +173,7 @@ fn stood_for_entry(search: &RecordedSearch, passage: &str) -> bool {
 impl SearchRequest {
     /// Returns `true` for searches whose judgements are imported. Imported again, they rest on the same answers as the first time.
     pub(crate) fn imports_judgements(&self) -> bool {
-        self.entry_point.as_deref() == Some(IMPORTED_JUDGEMENTS)
+        self.asker.entry_point.as_deref() == Some(IMPORTED_JUDGEMENTS)
     }
 }
 

@@ -16,7 +16,6 @@ mod gather;
 mod group;
 mod judged;
 mod learning;
-mod parameters;
 mod plan;
 mod pool;
 mod present;
@@ -52,9 +51,6 @@ pub use filter::MetadataFilter;
 pub(crate) use filter::{issue_type, label_group};
 pub(crate) use filter::{moment, since, until};
 pub(crate) use judged::{IMPORTED_JUDGEMENTS, entry_labels};
-#[cfg(feature = "evidence")]
-pub(crate) use parameters::chosen_cut;
-pub use parameters::{QueryParameters, SearchParameters};
 pub(crate) use plan::covering;
 pub(crate) use pool::{Candidates, Ordered, OrderedPassage, SimilarPassages, candidates, scope_around, similar};
 pub(crate) use present::most_below;
@@ -62,9 +58,14 @@ pub(crate) use record::{Configured, ReplayGrounds, Served, replayed};
 #[cfg(feature = "evidence")]
 pub(crate) use records::{End, EvidenceQuery, FoundRecord, similar_evidence};
 pub(crate) use relevance::OnDemandVectors;
-pub use request::{Aim, CutGoal, MAX_VARIANTS, SearchCaller, SearchRequest, Variant, VariantKind};
+pub use request::{
+    Aim, Asker, CutGoal, CutOptions, MAX_VARIANTS, OutputOptions, RankingOptions, SearchCaller, SearchFilters,
+    SearchRequest, Variant, VariantKind,
+};
 pub(crate) use rerank::ModelReranker;
 pub use rerank::{RerankedPassage, Reranker};
+#[cfg(feature = "evidence")]
+pub(crate) use rule::chosen_cut;
 pub(crate) use rule::{EVERYTHING, Under, resolve, thresholds};
 pub use rule::{ThresholdSource, Thresholds, TunedRule};
 pub(crate) use search::search_under;

@@ -18,7 +18,7 @@ use super::plan::{Plan, choose_model};
 use super::query::{Query, filter_of};
 use super::rank::rank;
 use super::ranking::{Decided, Entry};
-use super::request::SearchRequest;
+use super::request::{Asker, SearchRequest};
 use super::rule::thresholds;
 use super::search::{decide, retrieve};
 use crate::Error;
@@ -74,7 +74,7 @@ pub(crate) fn candidates<'a>(
 ) -> Result<Candidates<'a>, Error> {
     let request = SearchRequest::new(query);
     request.check()?;
-    let filter = filter_of(context, &request);
+    let filter = filter_of(context, &request)?;
     let mut retrieved = retrieve(context, &request, &filter, Depth::with_finds(depth), &mut Stopwatch::start())?;
     // A measurement with another model than the requested one would be void.
     if let Some((model, reason)) = retrieved.plan.unusable.pop() {
@@ -168,14 +168,8 @@ pub(crate) struct SimilarPassages {
 
 /// Returns the namespaces that a caller in `namespace` reads.
 pub(crate) fn scope_around(context: &Context<'_>, namespace: &str, allowed: Option<&[String]>) -> Result<Scope, Error> {
-    scope_of(
-        context,
-        &SearchRequest {
-            namespace: Some(namespace.to_owned()),
-            allowed_namespaces: allowed.map(<[String]>::to_vec),
-            ..SearchRequest::default()
-        },
-    )
+    let asker = Asker::with_rights(allowed.map(<[String]>::to_vec));
+    scope_of(context, &SearchRequest::default().namespace(Some(namespace.to_owned())).asker(asker))
 }
 
 /// Returns the passages nearest to the given ones that match `metadata`, without those of `own`, ended by the configured cut.

@@ -254,20 +254,20 @@ pub(crate) fn present(
     let decay = search_decay(context, query);
     let order = DisplayOrder {
         decay,
-        lambda: request.diversity.or(context.index.config.memory.diversity().filter(|_| request.memory)),
+        lambda: request.ranking.diversity.or(context.index.config.memory.diversity().filter(|_| request.memory)),
         limit: request.limit_under(&context.index.config).min(cut.keep),
         model: plan.model.as_ref().map(|model| model.id.as_str()),
     };
     let kept: Vec<Placed> = decided.kept_entries().into_iter().map(Placed::entry).collect();
     let placed = arranged(context, kept, &order)?;
-    let shown = match request.passages {
+    let shown = match request.output.passages {
         true => arranged(context, flattened(&placed), &DisplayOrder { limit: usize::MAX, ..order })?,
         false => placed.clone(),
     };
     clock.lap("arrange");
     let terms = statistics.lexical.as_ref();
     let highlighter = terms.map(|statistics| Highlighter::new(&statistics.terms, statistics.indexed));
-    let lines = request.snippet_lines.unwrap_or(SNIPPET_LINES);
+    let lines = request.output.context.map_or(SNIPPET_LINES, |around| 2 * around + 1);
     let passages = || shown.iter().map(|placed| &*placed.candidate.passage);
     let documents: Vec<DocumentId> = passages().map(|passage| passage.document).collect();
     let known = context.index.store.attributes(&namespaces_of(passages()), &documents)?;
@@ -275,11 +275,12 @@ pub(crate) fn present(
     add_urls(context, &documents, &mut results)?;
     // Who wants fewer than are relevant does not want these.
     let is_whole = request.limit.is_none_or(|limit| cut.keep <= limit);
-    let nearest = if request.strict || !is_whole { Vec::new() } else { nearest(decided) };
+    let nearest = if request.cut.strict || !is_whole { Vec::new() } else { nearest(decided) };
     let mut warnings = retrieved.warnings.clone();
     warnings.extend(ranking.warning.clone());
     let missing_words = terms.map_or_else(Vec::new, |words| missing_words(&query.text, &words.terms));
-    let pool = request.explain.then(|| explained_pool(context, decided, &placed, &decay, query.now_ns)).transpose()?;
+    let pool =
+        request.output.explain.then(|| explained_pool(context, decided, &placed, &decay, query.now_ns)).transpose()?;
     clock.lap("present");
     Ok(Answer {
         query: query.text.clone(),

@@ -16,8 +16,8 @@ use super::answer::Reading;
 use super::context::{Context, Scope, scope_of};
 use super::judged::{JudgedPassages, judged_passages, learns};
 use super::readings::read_misspelt;
-use super::request::{Aim, MAX_VARIANTS, SearchRequest, Variant};
-use crate::Error;
+use super::request::{MAX_VARIANTS, SearchRequest, Variant};
+use crate::{Error, words};
 
 /// A query with all open choices made.
 #[derive(Clone, Debug, Default)]
@@ -104,12 +104,12 @@ pub(crate) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &F
         required: RequiredTerms::from_query(&parsed.text),
         words: parsed.words,
         text: parsed.text,
-        variants: request.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
+        variants: request.ranking.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
         scope,
-        now_ns: request.now_ns.unwrap_or_else(crate::dates::present_ns),
+        now_ns: request.ranking.now_ns.unwrap_or_else(crate::dates::present_ns),
         memory: request.memory,
         fast: request.fast,
-        thorough: request.thorough,
+        thorough: request.ranking.thorough,
         gate,
         waived_gate,
         judged,
@@ -125,7 +125,7 @@ fn gates(context: &Context<'_>, request: &SearchRequest) -> (Option<Gate>, Optio
         return (None, None);
     }
     let gate = if request.memory { gate_of_memories() } else { Gate::default() };
-    if request.gate.unwrap_or(config.search.gate) { (Some(gate), None) } else { (None, Some(gate)) }
+    if config.search.gate && !request.cut.no_gate { (Some(gate), None) } else { (None, Some(gate)) }
 }
 
 /// The gate of a search of memories whose evidence is not weighed. A note is a line or two and shares few words with a question
@@ -138,15 +138,15 @@ impl SearchRequest {
     /// Returns the language to prefer. The caller's hint comes first, then the query's, then the only language that the filter
     /// allows, then that of the caller's file.
     pub(crate) fn hint(&self, parsed: &Parsed) -> Option<&'static str> {
-        let said = || self.language_hint.as_deref().and_then(Language::from_name);
+        let said = || self.ranking.prefer_lang.as_deref().and_then(Language::resolve);
         let only = || {
-            let mut bases: Vec<&str> =
-                self.languages.iter().filter_map(|name| Language::from_name(name)).map(Language::base_name).collect();
+            let languages = self.filters.languages.iter().flat_map(|name| Language::selection(name));
+            let mut bases: Vec<&str> = languages.map(Language::base_name).collect();
             bases.sort_unstable();
             bases.dedup();
             if let [base] = bases[..] { Language::from_name(base) } else { None }
         };
-        let here = || self.caller_path.as_deref().and_then(|path| Language::detect(path, ""));
+        let here = || self.ranking.from.as_deref().and_then(|path| Language::detect(path, ""));
         let named = || parsed.language.and_then(Language::from_name);
         said().or_else(named).or_else(only).or_else(here).map(|language| language.name)
     }
@@ -162,30 +162,25 @@ impl SearchRequest {
         if Parsed::new(&self.query).text.is_empty() {
             return Err(Error::argument("query", format!("{:?}", self.query), "a question or some words"));
         }
-        if self.variants.len() > MAX_VARIANTS {
-            return Err(Error::argument(
-                "variants",
-                self.variants.len().to_string(),
-                format!("at most {MAX_VARIANTS}"),
-            ));
+        let variants = self.ranking.variants.len();
+        if variants > MAX_VARIANTS {
+            return Err(Error::argument("variants", variants.to_string(), format!("at most {MAX_VARIANTS}")));
         }
-        if let Some(hint) = self.language_hint.as_ref().filter(|hint| Language::from_name(hint).is_none()) {
-            return Err(Error::argument("language", format!("{hint:?}"), "a language's canonical name, such as rust"));
-        }
-        if let Some(role) = self.roles.iter().find(|role| role.parse::<Role>().is_err()) {
+        words::canonical(&self.filters.languages)?;
+        self.ranking.prefer_lang.as_deref().map(|name| words::one("prefer_lang", name)).transpose()?;
+        if let Some(role) = self.filters.roles.iter().find(|role| role.parse::<Role>().is_err()) {
             return Err(Error::argument("role", format!("{role:?}"), format!("one of {}", Role::NAMES.join(", "))));
         }
-        if let Some(kind) = self.kinds.iter().find(|kind| kind.parse::<Kind>().is_err()) {
+        if let Some(kind) = self.filters.kinds.iter().find(|kind| kind.parse::<Kind>().is_err()) {
             return Err(Error::argument("kind", format!("{kind:?}"), format!("one of {}", Kind::NAMES.join(", "))));
         }
-        if let Some(diversity) = self.diversity.filter(|diversity| !(0.0..=1.0).contains(diversity)) {
+        if let Some(diversity) = self.ranking.diversity.filter(|diversity| !(0.0..=1.0).contains(diversity)) {
             return Err(Error::argument("diversity", diversity.to_string(), "0 to 1"));
         }
-        let cut = self.cut.is_some() || self.want.is_some() || self.guarantee.is_some() || self.aim != Aim::default();
-        if self.all && cut {
+        if self.cut.lists_all() && self.cut.is_given() {
             return Err(Error::argument("all", "true", "used without a cut, want, guarantee or an aim of the cut"));
         }
-        self.metadata.check()?;
+        self.filters.metadata.check()?;
         match self.limit {
             Some(limit) if !(1..=1000).contains(&limit) => {
                 Err(Error::argument("limit", limit.to_string(), "1 to 1000"))
@@ -195,20 +190,24 @@ impl SearchRequest {
     }
 }
 
-pub(crate) fn filter_of(context: &Context<'_>, request: &SearchRequest) -> Filter {
-    let filter = Parsed::new(&request.query).narrow(request.metadata.narrow(Filter {
-        collections: match request.collections.is_empty() && request.memory {
+/// The filter of a request: what it says, and what its query says.
+///
+/// # Errors
+/// An unknown language.
+pub(crate) fn filter_of(context: &Context<'_>, request: &SearchRequest) -> Result<Filter, Error> {
+    let filter = Parsed::new(&request.query).narrow(request.filters.metadata.narrow(Filter {
+        collections: match request.filters.collections.is_empty() && request.memory {
             true => context.index.config.memory.collections.clone(),
-            false => request.collections.clone(),
+            false => request.filters.collections.clone(),
         },
-        languages: request.languages.clone(),
-        path_globs: request.paths.clone(),
-        kinds: request.kinds.clone(),
-        roles: request.roles.clone(),
-        symbols: request.symbols.clone(),
+        languages: words::canonical(&request.filters.languages)?,
+        path_globs: request.filters.paths.clone(),
+        kinds: request.filters.kinds.clone(),
+        roles: request.filters.roles.clone(),
+        symbols: request.filters.symbols.clone(),
         ..Filter::default()
     }));
-    if asks_of_history(&request.query) { filter } else { context.index.without_commits(filter) }
+    Ok(if asks_of_history(&request.query) { filter } else { context.index.without_commits(filter) })
 }
 
 /// Returns `true` for a question of when, why or by whom something was changed, which commits may answer: "when did", "why was",
@@ -683,15 +682,15 @@ mod tests {
         let mut request = SearchRequest::new("x");
         let hint = |request: &SearchRequest| request.hint(&Parsed::new(&request.query));
         assert_eq!(hint(&request), None);
-        request.caller_path = Some("src/app.tsx".into());
+        request.ranking.from = Some("src/app.tsx".into());
         assert_eq!(hint(&request), Some("tsx"));
-        request.languages = vec!["typescript".into(), "tsx".into()];
+        request.filters.languages = vec!["typescript".into(), "tsx".into()];
         assert_eq!(hint(&request), Some("typescript"), "two dialects of one language are one");
-        request.languages.push("rust".into());
+        request.filters.languages.push("rust".into());
         assert_eq!(hint(&request), Some("tsx"), "several languages are no hint");
         request.query = "x lang:go".into();
         assert_eq!(hint(&request), Some("go"));
-        request.language_hint = Some("java".into());
+        request.ranking.prefer_lang = Some("java".into());
         assert_eq!(hint(&request), Some("java"));
     }
 

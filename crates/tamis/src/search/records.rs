@@ -139,7 +139,7 @@ pub(crate) fn similar_evidence(
         fallback_reason: retrieved.plan.fallback_reason,
         warnings: retrieved.warnings,
         query_id,
-        timings_ms: if query.request.allowed_namespaces.is_some() { BTreeMap::new() } else { clock.finish() },
+        timings_ms: if query.request.asker.allowed_namespaces.is_some() { BTreeMap::new() } else { clock.finish() },
     })
 }
 

@@ -9,111 +9,291 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[cfg(feature = "clap")]
 use clap::builder::PossibleValuesParser;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use tamis_cut::{Guarantee, METHODS, Rule, Value, Want, build};
+use serde::{Deserialize, Deserializer};
+use tamis_cut::{METHODS, Rule, Value, Want, build};
 use tamis_store::CallerKey;
+#[cfg(feature = "clap")]
+use tamis_text::{Kind, Role};
 
 use super::filter::MetadataFilter;
 use crate::Error;
 use crate::config::{Config, Mode, Words};
 use crate::error::AimError;
 #[cfg(feature = "clap")]
-use crate::flags::{finite, whole};
+use crate::flags::{self, finite, language, whole};
 use crate::location::Bases;
 
 /// The maximum number of other phrasings of a query.
 pub const MAX_VARIANTS: usize = 8;
 
-/// A question to an index. [`SearchRequest::new`] takes the settings of the configuration, and each method changes one of them.
+/// A question to an index, as every interface asks it: the flags of a command, the parameters of a route, the arguments of a tool or
+/// of Python. [`SearchRequest::new`] takes the settings of the configuration, and each method changes one of them.
 ///
 /// ```
 /// use tamis::{Mode, SearchRequest};
 ///
 /// let request = SearchRequest::new("where is the retry limit").limit(5).mode(Mode::Lexical).languages(["rust"]);
 /// assert!(request.check().is_ok());
+/// let read: SearchRequest = serde_json::from_str(r#"{"query": "retry limit", "languages": ["rs"], "since": "7d"}"#)?;
+/// assert!(read.check().is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct SearchRequest {
-    /// The question. `lang:rust` in it is a preference; `path:GLOB`, `symbol:NAME` and `kind:KIND` are filters, which take the
-    /// place of those of the request; `-word` and `-"some phrase"` leave out passages with a word or a phrase, where the index does
-    /// not have the word with its dash, as in `java -jar`; of a `"phrase"` only passages that hold it remain, if there are any.
+    // `lang:rust` in it is a preference; `path:GLOB`, `symbol:NAME` and `kind:KIND` are filters, which take the place of those of the
+    // request; `-word` and `-"some phrase"` leave out passages with a word or a phrase, where the index does not have the word with its
+    // dash, as in `java -jar`; of a `"phrase"` only passages that hold it remain, if there are any.
+    /// Question, words, names or an error message.
+    #[schemars(length(min = 1, max = 10_000))]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub query: String,
-    /// Other phrasings of the same need, at most [`MAX_VARIANTS`].
-    pub variants: Vec<Variant>,
-    /// Most entries shown, 1 to 1000. It only shortens the list that the cut has decided. `None`: `search.top_k`.
+    /// Show at most this many results (default: search.top_k, 10).
+    #[schemars(range(min = 1, max = 1000))]
+    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = whole::<1, 1000>, allow_negative_numbers = true))]
     pub limit: Option<usize>,
-    /// True to return every relevant passage as a result, not below its entry. The limit still counts entries.
-    pub passages: bool,
-    /// The cut. `None`: `search.cut`, or `memory.cut` for memories.
-    pub cut: Option<Box<dyn Rule>>,
-    /// Lists the first entries as they are ranked, without a cut, a gate or a lower part. It excludes `cut`, `want`, `aim` and
-    /// `guarantee`.
-    pub all: bool,
-    /// Leaves out the entries below the line ([`Answer::nearest`](super::Answer::nearest)).
-    pub strict: bool,
-    /// The number of results wanted, which sets the strictness of a cut that has one. `None`: `search.want`.
-    pub want: Option<Want>,
-    /// The aims of the cut, which override its own parameters.
-    pub aim: Aim,
-    /// A promise that the cut must keep, calibrated on judged queries. It replaces the cut's own choice and the gate. `None`:
-    /// `search.guarantee`.
-    pub guarantee: Option<Guarantee>,
-    /// Whether the gate may refuse everything if nothing stands out. `None`: `search.gate`.
-    pub gate: Option<bool>,
-    /// Embeds nothing but the query and asks no reranker, which saves their time.
-    pub fast: bool,
-    /// Leaves the search out of the log. An answer then has no identifier.
-    pub unrecorded: bool,
-    /// The retrievers to use. `None`: `search.mode`.
+    /// Gather candidates by words (lexical), by meaning (semantic), or by both (hybrid) (default: search.mode).
+    #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
+    #[serde(default, deserialize_with = "mode")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", value_parser = flags::word::<Mode>(&Mode::NAMES), hide_possible_values = true, hide_short_help = true))]
     pub mode: Option<Mode>,
-    /// Only these languages, by canonical name; empty: all.
-    pub languages: Vec<String>,
-    /// The language to prefer, by canonical name. It overrides the one in the query, that of `languages` and that of
-    /// `caller_path`.
-    pub language_hint: Option<String>,
-    /// The file that the caller is looking at, whose language is preferred.
-    pub caller_path: Option<String>,
-    /// The namespace to search first, with those that its owner shares added. `None`: the index's own, or if it has none, all
-    /// with equal standing.
-    pub namespace: Option<String>,
-    /// Only these namespaces, with equal standing, in place of one's own and the shared ones; empty: see `namespace`.
-    pub namespaces: Vec<String>,
-    /// The namespaces that the caller may read; others are never touched. `None`: all.
-    pub allowed_namespaces: Option<Vec<String>>,
-    /// True to also search the namespaces that the same owner shares. `None`: `search.sharing`.
-    pub sharing: Option<bool>,
+    /// The passages to search.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub filters: SearchFilters,
+    /// The end of the list.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub cut: CutOptions,
+    /// Answer at once: embed nothing but the question, and ask no reranker.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Cut", hide_short_help = true))]
+    pub fast: bool,
+    /// The form of the results.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub output: OutputOptions,
+    /// Other phrasings, and what ranks higher.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub ranking: RankingOptions,
+    /// Do not log this search. Meant for queries sent while the user types.
+    // An answer then has no identifier.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub no_record: bool,
     /// True to search memories, that is notes and conversations. The collections, the cut, the fusion, the decay and the order of
     /// kept results are then those of `[memory]`, unless the request sets them.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub memory: bool,
+    /// Who asks.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub asker: Asker,
+}
+
+/// The passages that a request searches; the default is all of its namespaces.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct SearchFilters {
+    /// Only matching paths; !GLOB leaves paths out.
+    #[schemars(length(max = 50), inner(length(max = 4000)), extend("x-whole" = true))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "path", value_name = "GLOB", help_heading = "Filters"))]
+    pub paths: Vec<String>,
+    // Searched first, with those that its owner shares added. `None`: the index's own, or if it has none, all with equal standing.
+    /// Repository (default: this one, or all).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub namespace: Option<String>,
+    /// Only these namespaces, all with equal rank.
+    #[schemars(length(max = 100), inner(length(max = 200)))]
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long = "namespace",
+            value_name = "NAME",
+            value_delimiter = ',',
+            help_heading = "Filters",
+            hide_short_help = true
+        )
+    )]
+    pub namespaces: Vec<String>,
+    /// Search only your own namespace, not those that its owner shares.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Filters", hide_short_help = true))]
+    pub no_sharing: bool,
+    /// Only code, docs, wiki, issues, commits, notes, sessions, evidence or your own.
+    #[schemars(length(max = 20), inner(length(max = 200)))]
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long = "collection",
+            value_name = "NAME",
+            value_delimiter = ',',
+            help_heading = "Filters",
+            hide_short_help = true
+        )
+    )]
+    pub collections: Vec<String>,
+    /// Conditions on state, labels, author, date and the like.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub metadata: MetadataFilter,
+    /// Only these languages or file extensions.
+    #[schemars(length(max = 50), inner(length(max = 50)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language, help_heading = "Filters"))]
+    pub languages: Vec<String>,
+    /// Only these kinds of passage, such as function, method, type, section.
+    #[schemars(length(max = 50), inner(length(max = 50)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(Kind::NAMES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
+    pub kinds: Vec<String>,
+    /// Only passages of these roles: main, test, example, vendored, changelog, license, translation, agent or generated.
+    #[schemars(length(max = 20), inner(length(max = 50)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "role", value_name = "ROLE", value_delimiter = ',', value_parser = PossibleValuesParser::new(Role::NAMES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
+    pub roles: Vec<String>,
+    /// Only symbols of these names: whole (Store::open), the last part (open), or a prefix (op*).
+    #[schemars(length(max = 50), inner(length(max = 1000)), extend("x-whole" = true))]
+    #[serde(default)]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long = "symbol", value_name = "NAME", help_heading = "Filters", hide_short_help = true)
+    )]
+    pub symbols: Vec<String>,
+}
+
+/// Where the list of results ends.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct CutOptions {
+    // Parameters that it leaves open come from the configuration. `None`: `search.cut`, or `memory.cut` for memories.
+    /// Where relevance ends: a cut method with its parameters, or off to list the first results (default: as configured).
+    #[schemars(length(min = 1, max = 1000))]
+    #[serde(rename = "cut")]
+    #[cfg_attr(
+        feature = "clap",
+        arg(id = "cut", long, value_name = "METHOD[:PARAM=VALUE,…]", help_heading = "Cut", hide_short_help = true)
+    )]
+    pub method: Option<String>,
+    /// The amount wanted, and the aims of the cut.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub goal: CutGoal,
+    // The first entries as they are ranked, without a gate or a lower part. It excludes a cut, a guarantee, `want` and aims.
+    /// List the first results, without a cut.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, conflicts_with_all = ["cut", "want", "strictness", "target_recall", "min_precision", "budget_tokens"], help_heading = "Cut"))]
+    pub all: bool,
+    /// Leave out the less likely results.
+    // They are `Answer::nearest`.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Cut", hide_short_help = true))]
+    pub strict: bool,
+    /// Keep the best even if nothing seems to be on topic.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Cut", hide_short_help = true))]
+    pub no_gate: bool,
+    /// Meet this guarantee, calibrated on judged queries, instead of the cut's own decision: recall=0.9.
+    // It replaces the gate too; `off` promises nothing. `None`: `search.guarantee`.
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "GUARANTEE", conflicts_with = "all", help_heading = "Cut", hide_short_help = true)
+    )]
+    pub guarantee: Option<String>,
+}
+
+/// The form of results.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct OutputOptions {
+    // The limit still counts entries.
+    /// List relevant passages separately, not by file.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Output", hide_short_help = true))]
+    pub passages: bool,
+    /// Return the whole pool of candidates with its figures.
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub explain: bool,
+    /// Lines around the best line of each result, 0 to 500 (default: 6 lines in all).
+    #[schemars(range(min = 0, max = 500))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = whole::<0, 500>, allow_negative_numbers = true, help_heading = "Output", hide_short_help = true))]
+    pub context: Option<usize>,
+}
+
+/// Other phrasings of a question, and what ranks higher.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct RankingOptions {
+    /// Also search a rephrasing: intent:…, paths:… (likely files) or code:… (a sketch of the code).
+    #[schemars(with = "Vec<String>", length(max = 8), inner(length(max = 10_000)), extend("x-whole" = true))]
+    #[serde(default, deserialize_with = "variants")]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long = "variant", value_name = "[KIND:]WORDS", help_heading = "Ranking", hide_short_help = true)
+    )]
+    pub variants: Vec<Variant>,
+    // It goes before the one in the query, that of `languages` and that of `from`.
+    /// Rank this language higher without leaving others out.
+    #[schemars(length(min = 1, max = 50))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LANG", value_parser = language, help_heading = "Ranking", hide_short_help = true))]
+    pub prefer_lang: Option<String>,
+    /// Rank the language of this file higher, such as the one being edited.
+    #[schemars(length(min = 1, max = 4000))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = "Ranking", hide_short_help = true))]
+    pub from: Option<String>,
     /// Weight of relevance against similarity to higher results, 0 to 1, in the order of kept results (maximal marginal
     /// relevance). It never changes which results are kept. `None`: that of `[memory]` for memories, otherwise order by
     /// relevance.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub diversity: Option<f64>,
-    /// Only these collections; empty: all, or those of `[memory]`.
-    pub collections: Vec<String>,
-    /// Only these kinds of passage, such as `function`; empty: all.
-    pub kinds: Vec<String>,
-    /// Only passages with one of these roles, such as `main` or `test`; empty: all.
-    pub roles: Vec<String>,
-    /// Only symbols with one of these names; `name*` stands for a prefix; empty: all.
-    pub symbols: Vec<String>,
-    /// Only paths that match one of these globs; empty: all.
-    pub paths: Vec<String>,
-    /// Conditions on state, labels, author, date and the like.
-    pub metadata: MetadataFilter,
-    /// True to return the whole pool with the answer.
-    pub explain: bool,
     /// True to embed on demand even where the answer seems sure without it, as measurements do.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub thorough: bool,
-    /// Lines of a snippet; `None`: 6.
-    pub snippet_lines: Option<usize>,
     /// The reference time for the age of passages, in nanoseconds since 1970. `None`: now.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub now_ns: Option<i64>,
+}
+
+/// Somebody who asks, with the rights and the origin that a request by itself cannot claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asker {
+    /// The namespaces that the caller may read; others are never touched. `None`: all.
+    pub allowed_namespaces: Option<Vec<String>>,
     /// The entry point to record; `None`: `library`.
     pub entry_point: Option<String>,
     /// Who asks. What the same caller opens afterwards is credited to this search
     /// ([`Feedback::opened`](crate::feedback::Feedback::opened)). `None`: nothing is.
     pub caller: Option<SearchCaller>,
+}
+
+impl Asker {
+    /// A caller who may read only these namespaces (`None`: all).
+    pub fn with_rights(allowed_namespaces: Option<Vec<String>>) -> Self {
+        Asker { allowed_namespaces, ..Asker::default() }
+    }
+
+    /// A caller who may read everything, by the entry point to record.
+    pub fn at(entry_point: &str) -> Self {
+        Asker { entry_point: Some(entry_point.to_owned()), ..Asker::default() }
+    }
+
+    /// Says who calls.
+    #[must_use]
+    pub fn called_by(mut self, caller: SearchCaller) -> Self {
+        self.caller = Some(caller);
+        self
+    }
 }
 
 impl SearchRequest {
@@ -137,56 +317,56 @@ impl SearchRequest {
     /// Gives every relevant passage as a result of its own.
     #[must_use]
     pub fn passages(mut self) -> Self {
-        self.passages = true;
+        self.output.passages = true;
         self
     }
 
-    /// Uses another cut than the configuration's.
+    /// Uses another cut than the configuration's: a [`Rule`], or a method with its parameters as text.
     #[must_use]
-    pub fn cut(mut self, cut: Box<dyn Rule>) -> Self {
-        self.cut = Some(cut);
+    pub fn cut(mut self, cut: impl ToString) -> Self {
+        self.cut.method = Some(cut.to_string());
         self
     }
 
     /// Lists the first entries as they are ranked, without a cut or a gate.
     #[must_use]
     pub fn all(mut self) -> Self {
-        self.all = true;
+        self.cut.all = true;
         self
     }
 
     /// Leaves out the entries below the line.
     #[must_use]
     pub fn strict(mut self) -> Self {
-        self.strict = true;
+        self.cut.strict = true;
         self
     }
 
     /// Sets the number of results wanted: one answer, some, or all.
     #[must_use]
     pub fn want(mut self, want: Want) -> Self {
-        self.want = Some(want);
+        self.cut.goal.want = Some(want);
         self
     }
 
     /// Sets the aims of the cut.
     #[must_use]
     pub fn aim(mut self, aim: Aim) -> Self {
-        self.aim = aim;
+        self.cut.goal.aim = aim;
         self
     }
 
-    /// Asks for a promise calibrated on judged queries.
+    /// Asks for a promise calibrated on judged queries: a [`Guarantee`](tamis_cut::Guarantee), or one as text.
     #[must_use]
-    pub fn guarantee(mut self, guarantee: Guarantee) -> Self {
-        self.guarantee = Some(guarantee);
+    pub fn guarantee(mut self, guarantee: impl ToString) -> Self {
+        self.cut.guarantee = Some(guarantee.to_string());
         self
     }
 
-    /// Lets the gate hold everything back where nothing stands out, or never.
+    /// Never lets the gate hold everything back where nothing stands out.
     #[must_use]
-    pub fn gate(mut self, gate: bool) -> Self {
-        self.gate = Some(gate);
+    pub fn no_gate(mut self) -> Self {
+        self.cut.no_gate = true;
         self
     }
 
@@ -197,59 +377,87 @@ impl SearchRequest {
         self
     }
 
-    /// Adds another phrasing of the query.
+    /// Embeds nothing but the question, and asks no reranker.
     #[must_use]
-    pub fn variant(mut self, variant: Variant) -> Self {
-        self.variants.push(variant);
+    pub fn fast(mut self) -> Self {
+        self.fast = true;
         self
     }
 
-    /// Searches only these languages, by canonical name.
+    /// Adds another phrasing of the query.
+    #[must_use]
+    pub fn variant(mut self, variant: Variant) -> Self {
+        self.ranking.variants.push(variant);
+        self
+    }
+
+    /// Searches only these languages, by name, alias or file extension.
     #[must_use]
     pub fn languages<T: Into<String>>(mut self, languages: impl IntoIterator<Item = T>) -> Self {
-        self.languages = languages.into_iter().map(Into::into).collect();
+        self.filters.languages = languages.into_iter().map(Into::into).collect();
         self
     }
 
     /// Searches only these collections.
     #[must_use]
     pub fn collections<T: Into<String>>(mut self, collections: impl IntoIterator<Item = T>) -> Self {
-        self.collections = collections.into_iter().map(Into::into).collect();
+        self.filters.collections = collections.into_iter().map(Into::into).collect();
         self
     }
 
     /// Searches only paths that match one of these globs.
     #[must_use]
     pub fn paths<T: Into<String>>(mut self, globs: impl IntoIterator<Item = T>) -> Self {
-        self.paths = globs.into_iter().map(Into::into).collect();
+        self.filters.paths = globs.into_iter().map(Into::into).collect();
         self
     }
 
     /// Searches only these kinds of passage, such as `function`.
     #[must_use]
     pub fn kinds<T: Into<String>>(mut self, kinds: impl IntoIterator<Item = T>) -> Self {
-        self.kinds = kinds.into_iter().map(Into::into).collect();
+        self.filters.kinds = kinds.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Searches this namespace first, with those that its owner shares.
+    #[must_use]
+    pub fn namespace(mut self, namespace: Option<String>) -> Self {
+        self.filters.namespace = namespace;
         self
     }
 
     /// Searches only these namespaces, with equal standing.
     #[must_use]
     pub fn namespaces<T: Into<String>>(mut self, namespaces: impl IntoIterator<Item = T>) -> Self {
-        self.namespaces = namespaces.into_iter().map(Into::into).collect();
+        self.filters.namespaces = namespaces.into_iter().map(Into::into).collect();
         self
     }
 
     /// Searches only documents that meet these conditions on state, labels, author or date.
     #[must_use]
     pub fn metadata(mut self, metadata: MetadataFilter) -> Self {
-        self.metadata = metadata;
+        self.filters.metadata = metadata;
         self
     }
 
     /// Adds the whole pool to the answer.
     #[must_use]
     pub fn explain(mut self) -> Self {
-        self.explain = true;
+        self.output.explain = true;
+        self
+    }
+
+    /// Sets the reference time for the age of passages, in nanoseconds since 1970; `None`: now.
+    #[must_use]
+    pub fn now_ns(mut self, now_ns: Option<i64>) -> Self {
+        self.ranking.now_ns = now_ns;
+        self
+    }
+
+    /// Says who asks.
+    #[must_use]
+    pub fn asker(mut self, asker: Asker) -> Self {
+        self.asker = asker;
         self
     }
 }
@@ -279,6 +487,24 @@ impl SearchRequest {
     }
 }
 
+fn mode<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Mode>, D::Error> {
+    named("mode", Option::deserialize(text)?)
+}
+
+fn want<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Want>, D::Error> {
+    named("want", Option::deserialize(text)?)
+}
+
+fn variants<'de, D: Deserializer<'de>>(texts: D) -> Result<Vec<Variant>, D::Error> {
+    let texts = Vec::<String>::deserialize(texts)?.into_iter();
+    texts.filter_map(|text| named("variants", Some(text)).transpose()).collect()
+}
+
+/// The value that the text of an argument names.
+fn named<T: FromStr<Err: Display>, E: serde::de::Error>(argument: &str, text: Option<String>) -> Result<Option<T>, E> {
+    text.map(|text| text.parse()).transpose().map_err(|error| E::custom(format!("{argument}: {error}")))
+}
+
 /// The aims of a cut: parameters of the methods that compute with expected values. `None`: the method's own setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -306,23 +532,14 @@ pub struct Aim {
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct CutGoal {
     /// Keep the one answer, the best ones, or all on the topic (default: search.want, auto).
-    #[schemars(extend("enum" = Want::NAMES))]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "one|best|all", value_parser = PossibleValuesParser::new(Want::NAMES), hide_possible_values = true, help_heading = "Cut"))]
-    pub want: Option<String>,
+    #[schemars(with = "Option<String>", extend("enum" = Want::NAMES))]
+    #[serde(default, deserialize_with = "want")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "one|best|all", value_parser = flags::word::<Want>(Want::NAMES), hide_possible_values = true, help_heading = "Cut"))]
+    pub want: Option<Want>,
     /// The aims.
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub aim: Aim,
-}
-
-impl CutGoal {
-    /// The amount wanted; by default the cut decides.
-    ///
-    /// # Errors
-    /// A word that is none of [`Want::NAMES`].
-    pub fn wanted(&self) -> Result<Want, Error> {
-        Ok(parsed("want", self.want.as_deref())?.unwrap_or_default())
-    }
 }
 
 /// Returns the methods that have the parameter, by name.
@@ -358,16 +575,6 @@ impl Aim {
         }
         Ok(build(rule.name(), settings)?)
     }
-}
-
-/// The value that a text names.
-pub(crate) fn parsed<T: FromStr<Err: Display>>(name: &'static str, text: Option<&str>) -> Result<Option<T>, Error> {
-    let read = |text: &str| {
-        text.parse().map_err(|error: T::Err| {
-            Error::argument(name, format!("{text:?}"), error.to_string().trim_start_matches("must be "))
-        })
-    };
-    text.map(read).transpose()
 }
 
 /// The most characters of a phrasing.

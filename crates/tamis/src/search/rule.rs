@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use tamis_cut::{Fixed, Rule, Scale, Value, Want};
+use tamis_cut::{Fixed, Guarantee, Rule, Scale, Value, Want};
 use tamis_embed::{ModelInfo, Provider};
 use tamis_rank::Fusion;
 use tamis_store::Calibration;
 
 use super::answer::CutReport;
 use super::context::Context;
-use super::request::{Aim, SearchRequest};
+use super::request::{Aim, CutOptions, SearchRequest};
 use crate::Error;
 use crate::config::{CalibratedConfig, Config, ThresholdConfig, threshold_language};
 use crate::error::AimError;
@@ -91,10 +91,31 @@ impl TunedRule {
 /// The rule for a search without a cut.
 pub(crate) const EVERYTHING: Fixed = Fixed { k: 1_000_000 };
 
+/// The word for a search without a cut or without a guarantee.
+const OFF: &str = "off";
+
+/// What can be promised.
+const PROMISES: &str = "off, or recall=0.9, precision=0.8 or precision=0.8,confidence=0.95, each above 0 and below 1";
+
 impl SearchRequest {
     /// Returns `true` if the search has neither a cut nor a gate.
     pub(crate) fn is_uncut(&self, config: &Config) -> bool {
-        self.all || self.cut.is_none() && self.configured(config).is_none()
+        self.cut.lists_all() || self.cut.method.is_none() && self.configured(config).is_none()
+    }
+
+    /// Returns the promise of this search: the request's, or else the configuration's.
+    ///
+    /// # Errors
+    /// The text names none.
+    pub(crate) fn promise(&self, config: &Config) -> Result<Option<Guarantee>, Error> {
+        match self.cut.guarantee.as_deref() {
+            Some(OFF) => Ok(None),
+            Some(text) => {
+                text.parse().map(Some).map_err(|_| Error::argument("guarantee", format!("{text:?}"), PROMISES))
+            }
+            // A guarantee for searches does not cover memories, whose scores are different.
+            None => Ok(config.search.guarantee.filter(|_| !self.memory && !self.is_uncut(config))),
+        }
     }
 
     /// Returns the configuration's cut; `None` if it is off.
@@ -106,14 +127,36 @@ impl SearchRequest {
     /// strictness wanted.
     ///
     /// # Errors
-    /// The cut lacks an aim, or a value is out of range.
+    /// An unknown cut, one that lacks an aim, or a value out of range.
     pub fn tuned_rule(&self, config: &Config) -> Result<TunedRule, AimError> {
-        let configured = if self.all { None } else { self.configured(config) };
-        let rule: &dyn Rule = self.cut.as_deref().or(configured).unwrap_or(&EVERYTHING);
+        let chosen = chosen_cut(config, self.cut.method.as_deref().filter(|cut| *cut != OFF))?;
+        let configured = if self.cut.lists_all() { None } else { self.configured(config) };
+        let rule: &dyn Rule = chosen.as_deref().or(configured).unwrap_or(&EVERYTHING);
         // Without a cut there is nothing that a configured strictness could set.
         let configured = if self.is_uncut(config) { Want::Auto } else { config.search.want };
-        TunedRule::new(rule, self.want.unwrap_or(configured), &self.aim)
+        TunedRule::new(rule, self.cut.goal.want.unwrap_or(configured), &self.cut.goal.aim)
     }
+}
+
+impl CutOptions {
+    /// Returns `true` if the first entries are listed, without a cut.
+    pub(crate) fn lists_all(&self) -> bool {
+        self.all || self.method.as_deref() == Some(OFF)
+    }
+
+    /// Returns `true` if it says where the list ends.
+    pub(crate) fn is_given(&self) -> bool {
+        let is_given = |text: &Option<String>| text.as_deref().is_some_and(|text| text != OFF);
+        is_given(&self.method)
+            || is_given(&self.guarantee)
+            || self.goal.want.is_some()
+            || self.goal.aim != Aim::default()
+    }
+}
+
+/// The cut that a text names, with the parameters that it leaves open from the configuration.
+pub(crate) fn chosen_cut(config: &Config, text: Option<&str>) -> Result<Option<Box<dyn Rule>>, AimError> {
+    text.map(|cut| config.cut(cut)).transpose().map_err(AimError::NotAllowed)
 }
 
 /// The fusion that orders the pool under a rule, and the one whose values the rule reads. They differ only for reciprocal ranks,
@@ -392,13 +435,13 @@ mod tests {
         config.search.want = Want::All;
         let mut request = SearchRequest::new("x");
         assert!(request.tuned_rule(&config).expect("no aim").rule().to_string().starts_with("auto:want=all,"));
-        request.want = Some(Want::Auto);
+        request.cut.goal.want = Some(Want::Auto);
         assert_eq!(
             request.tuned_rule(&config).expect("no aim").rule().to_string(),
             config.search.cut.as_ref().expect("a rule").to_string()
         );
-        request.cut = Some(parse("auto").expect("a rule"));
-        request.aim.strictness = Some(3.0);
+        request.cut.method = Some("auto".into());
+        request.cut.goal.aim.strictness = Some(3.0);
         assert!(request.tuned_rule(&config).expect("auto has it").rule().to_string().contains("strictness=3"));
     }
 

@@ -78,10 +78,7 @@ impl Index {
         freshness: &Freshness,
         observer: &dyn Observer,
     ) -> Result<Answer, Error> {
-        // A guarantee for searches does not cover memories, whose scores are different.
-        let cuts = !request.memory && !request.is_uncut(&self.config);
-        let configured = self.config.search.guarantee.filter(|_| cuts);
-        search_under(&Context::new(self, observer), request, request.guarantee.or(configured), freshness)
+        search_under(&Context::new(self, observer), request, request.promise(&self.config)?, freshness)
     }
 
     /// Returns the number of passages that match the filters of a request.
@@ -90,7 +87,7 @@ impl Index {
     /// A namespace that does not exist, or a damaged index.
     pub fn passing(&self, request: &SearchRequest) -> Result<u64, Error> {
         let context = Context::unobserved(self);
-        let filter = scope_of(&context, request)?.of_all(&filter_of(&context, request));
+        let filter = scope_of(&context, request)?.of_all(&filter_of(&context, request)?);
         Ok(self.store.coverage("", &filter)?.passages)
     }
 }
@@ -113,7 +110,7 @@ pub(crate) fn search_under(
     if missing.is_empty() || rest.is_empty() {
         return Err(failed);
     }
-    let request = SearchRequest { namespace: None, namespaces: rest, ..request.clone() };
+    let request = request.clone().namespace(None).namespaces(rest);
     let mut answer = search_all(context, &request, guarantee, freshness)?;
     answer.warnings.insert(0, format!("not searched, since their server is away: {}", missing.join(", ")));
     answer.partial = true;
@@ -137,12 +134,12 @@ fn search_all(
     let mut clock = Stopwatch::start();
     let asked = request.tuned_rule(&context.index.config)?;
     check_rule(context, asked.rule(), request)?;
-    let filter = filter_of(context, request);
+    let filter = filter_of(context, request)?;
     let retrieved = retrieve(context, request, &filter, depth_under(context, asked.rule()), &mut clock)?;
     step()?;
     let mut decided = decide(context, &retrieved, asked.rule(), &mut clock)?;
     step()?;
-    let is_logged = context.index.config.telemetry.record && !request.unrecorded;
+    let is_logged = context.index.config.telemetry.record && !request.no_record;
     let recorded = (guarantee.is_some() || is_logged).then(|| recorded(context, &retrieved, &decided));
     if let Some((guarantee, recorded)) = guarantee.zip(recorded.as_ref()) {
         decided.cut = guaranteed(context, guarantee, recorded, &decided.cut)?;
@@ -158,7 +155,7 @@ fn search_all(
 
     let returned = request.limit_under(&context.index.config).min(decided.cut.keep);
     let served = Served {
-        entry_point: request.entry_point.as_deref(),
+        entry_point: request.asker.entry_point.as_deref(),
         collections: &filter.collections,
         // Without a cut, nobody says that what lies beyond the limit is relevant.
         kept: if request.is_uncut(&context.index.config) { returned } else { decided.cut.keep },
@@ -167,12 +164,12 @@ fn search_all(
         fallback_reason: answer.fallback_reason.clone(),
     };
     answer.query_id = recorded.filter(|_| is_logged).and_then(|search| {
-        let search = shown_to(context, request.caller, &answer.results, search);
+        let search = shown_to(context, request.asker.caller, &answer.results, search);
         write_record(context, search, &retrieved, &decided, served, &clock)
     });
     clock.lap("record");
     // The timings and the number of stale files would reveal something of what the caller may not read.
-    if request.allowed_namespaces.is_none() {
+    if request.asker.allowed_namespaces.is_none() {
         answer.timings_ms = clock.finish();
         answer.index.stale = freshness.stale;
     }
@@ -196,7 +193,7 @@ fn explain(
     if !cut.probabilities.is_empty() || cut.keep == 0 {
         cut.probabilities = ranking.probabilities();
     }
-    if !request.explain {
+    if !request.output.explain {
         cut.diagnostics.remove(ANSWER_EVIDENCE);
     }
     asked.explain(cut);
@@ -300,7 +297,7 @@ fn retrieve_once(
     look_for(&query.required, &mut candidates);
     clock.lap("gather");
 
-    if request.allowed_namespaces.is_some() {
+    if request.asker.allowed_namespaces.is_some() {
         let reasons = plan.fallback_reason.iter_mut().chain(&mut warnings);
         reasons.for_each(|reason| *reason = without_paths(reason));
     }

@@ -3,7 +3,6 @@
 use crate::support::{ask, assert_says, indexed_notes, judged_directory, notes_tree, search};
 use tamis::feedback::Label;
 use tamis::{Answer, Error, SearchRequest};
-use tamis_cut::Guarantee;
 
 fn id(answer: &Answer) -> &str {
     answer.query_id.as_deref().expect("recorded")
@@ -35,7 +34,7 @@ fn an_answer_is_judged_by_rank_and_by_identifier_and_the_last_word_counts() {
     let said = format!("did you mean {}?", id(&answer));
     assert_says(index.feedback().judge(&wrong, &["1"], Label::Relevant).expect_err("unknown"), &[&said]);
 
-    let violin = SearchRequest { paths: vec!["violin.md".into()], ..SearchRequest::new("violin") };
+    let violin = SearchRequest::new("violin").paths(["violin.md"]);
     let outside = search(&index, violin);
     let judged = index.feedback().judge(id(&outside), &[&first], Label::Relevant).expect("judged");
     assert_eq!((judged[0].rank, judged[0].place.as_ref().map(|place| place.0.as_str())), (None, Some("oven.md")));
@@ -83,7 +82,7 @@ fn judged_notes(documents: impl Fn(&str) -> String) -> tempfile::TempDir {
 }
 
 fn promising(query: &str, promise: &str) -> SearchRequest {
-    SearchRequest { guarantee: Some(promise.parse::<Guarantee>().expect("a guarantee")), ..SearchRequest::new(query) }
+    SearchRequest::new(query).guarantee(promise)
 }
 
 #[test]
@@ -106,8 +105,7 @@ fn a_stronger_promise_keeps_no_less_and_imports_count_once() {
     let again = search(&index, promising("what is written on the oven", "recall=0.9"));
     assert_eq!((again.cut.keep, again.cut.reason), (answer.cut.keep, answer.cut.reason));
     // The limit only shortens what is shown.
-    let limited =
-        search(&index, SearchRequest { limit: Some(1), ..promising("what is written on the oven", "recall=0.9") });
+    let limited = search(&index, promising("what is written on the oven", "recall=0.9").limit(1));
     assert_eq!((limited.cut.keep, limited.results.len()), (answer.cut.keep, 1));
     assert_says(index.search(promising("oven", "recall=0.99")).expect_err("too few"), &["at least 99 are needed"]);
 }
@@ -122,7 +120,7 @@ fn a_promise_counts_judgements_under_the_same_settings_alone() {
         other.search(promising("oven", "recall=0.9")).expect_err("none"),
         &["from 0 judged queries", "12 more were judged with"],
     );
-    let lexical = SearchRequest { mode: Some(tamis::Mode::Lexical), ..promising("oven", "recall=0.9") };
+    let lexical = promising("oven", "recall=0.9").mode(tamis::Mode::Lexical);
     assert!(tree.open(&[]).search(&lexical).is_err());
     assert!(tree.open(&[]).search(promising("oven", "recall=0.9")).is_ok());
 

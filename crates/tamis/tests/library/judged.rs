@@ -20,7 +20,7 @@ fn above<'a>(answer: &'a Answer, path: &str) -> Option<&'a Hit> {
 fn another_question_scope_or_an_opened_result_is_not_affected() {
     let (_tree, index) = indexed_notes(&[]);
     let somebody = || SearchCaller::session(&["test", "somebody"]);
-    let request = || SearchRequest { caller: Some(somebody()), ..SearchRequest::new(QUESTION) };
+    let request = || SearchRequest::new(QUESTION).asker(tamis::search::Asker::at("test").called_by(somebody()));
     let first = search(&index, request());
     assert_eq!(index.feedback().opened(&index.get(&first.results[0].id).expect("read"), &somebody(), "test get"), 1);
     let again = search(&index, request());

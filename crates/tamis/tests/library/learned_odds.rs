@@ -37,7 +37,7 @@ fn mostly(label: Label, one: Label) -> impl Fn(usize) -> Option<Label> {
 }
 
 fn explained(index: &Index) -> Answer {
-    search(index, SearchRequest { explain: true, ..SearchRequest::new(OTHER) })
+    search(index, SearchRequest::new(OTHER).explain())
 }
 
 /// The probability of each candidate, best first.
@@ -80,8 +80,7 @@ fn judgements_move_the_probabilities_of_another_question_and_never_its_order() {
         };
         assert_eq!(recorded(&explained(&index)), recorded(&before));
         // Labels count for their way of searching.
-        let by_words =
-            |index: &Index| search(index, SearchRequest { mode: Some(Mode::Lexical), ..SearchRequest::new(OTHER) });
+        let by_words = |index: &Index| search(index, SearchRequest::new(OTHER).mode(Mode::Lexical));
         assert!(!by_words(&index).cut.diagnostics.contains_key("judgements"));
     }
 }

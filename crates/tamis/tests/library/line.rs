@@ -46,7 +46,7 @@ fn entries_below_the_line_are_the_next_ones_and_never_kept_ones() {
     let index = tree.indexed(&[]);
     // The second cut counts passages, so its list has several of an entry.
     for cut in ["fixed:k=1", "top_score"] {
-        let answer = search(&index, SearchRequest::new(PRUNING).gate(false).cut(parse(cut).expect("a rule")));
+        let answer = search(&index, SearchRequest::new(PRUNING).no_gate().cut(parse(cut).expect("a rule")));
         let shown: HashSet<&str> = paths(&answer).into_iter().collect();
         let all: Vec<&str> = shown.into_iter().chain(below(&answer)).collect();
         assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len(), "{cut}: {all:?}");

@@ -23,21 +23,22 @@ fn any_search_can_ask_for_diversity_and_memories_do_without() {
     index.put_documents(&notes.map(document)).expect("put");
     index.complete(RunOptions::WHOLE, &()).expect("completed");
     let query = "how often does the lighthouse lamp turn";
-    let asked = |diversity, request: SearchRequest| {
-        let (cut, collections) = (tamis_cut::parse("fixed:k=3").ok(), vec!["diary".into()]);
-        search(&index, SearchRequest { diversity, cut, collections, ..request })
+    let asked = |diversity, mut request: SearchRequest| {
+        request.ranking.diversity = diversity;
+        search(&index, request.cut("fixed:k=3").collections(["diary"]))
     };
     let diverse = asked(Some(0.3), SearchRequest::new(query));
     assert_eq!(paths(&diverse), ["diary/a.md", "diary/c.md", "diary/b.md"]);
     let plain = asked(Some(1.0), SearchRequest::memory(query));
     assert_eq!(paths(&plain), ["diary/a.md", "diary/b.md", "diary/c.md"]);
-    let papers = SearchRequest { collections: vec!["papers".into()], ..SearchRequest::memory(query) };
+    let papers = SearchRequest::memory(query).collections(["papers"]);
     assert_eq!(paths(&search(&index, papers)), ["papers/far.md"]);
 }
 
 #[test]
 fn settings_out_of_range_are_told_the_range() {
-    let request = SearchRequest { diversity: Some(1.5), ..SearchRequest::memory("x") };
+    let mut request = SearchRequest::memory("x");
+    request.ranking.diversity = Some(1.5);
     assert_eq!(request.check().expect_err("refused").to_string(), "diversity = 1.5: must be 0 to 1");
     let refused = |key: &str, value: &str| {
         let flags = vec![(key.to_owned(), value.to_owned(), "test".to_owned())];
@@ -62,7 +63,7 @@ fn neighbours_that_share_lines_stand_apart() {
     let pieces = [("memory.cut", "off"), ("memory.diversity", "on"), ("memory.diversity_lambda", "0.3")];
     let index = tree.indexed(&pieces);
     let request = SearchRequest::memory("harbour pilot, tide and ships waiting");
-    let answer = search(&index, SearchRequest { explain: true, ..request.passages() });
+    let answer = search(&index, request.passages().explain());
     let lines: Vec<(u32, u32)> = answer
         .results
         .iter()
@@ -93,7 +94,7 @@ fn notes_fade_by_the_date_of_their_name_and_never_by_that_of_their_file() {
     let day = 86_400_000_000_000_i64;
     // Noon of 2026-11-01, when 2026-10-31 has begun everywhere.
     let now_ns = Some(20_758 * day + day / 2);
-    let request = SearchRequest { explain: true, now_ns, ..SearchRequest::memory("backups of the database") };
+    let request = SearchRequest::memory("backups of the database").explain().now_ns(now_ns);
     let answer = search(&index, request);
     let pool = answer.pool.as_deref().expect("explained");
     let left = |path: &str| pool.iter().find(|entry| entry.path == path).map(|entry| entry.decay).expect("found");

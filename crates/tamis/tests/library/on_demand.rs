@@ -93,7 +93,7 @@ fn late_vectors_are_read_once_unless_words_answer_or_the_search_hurries() {
     let index = open(&tree, &model);
     let words = "bleed the radiators then press the button of the boiler";
     assert_eq!(paths(&search(&index, SearchRequest::new(words)))[0], "house/plans/floors/heating.md");
-    let fast = SearchRequest { fast: true, ..SearchRequest::new(QUESTION) };
+    let fast = SearchRequest::new(QUESTION).fast();
     search(&index, fast);
     assert!(model.taken().is_empty(), "nothing was to be read");
 

@@ -17,8 +17,8 @@ fn a_call_ends_wherever_it_is_given_up_and_names_nothing_that_may_not_be_read() 
 
     let id = index.related().find(&request, &()).expect("found").passage.id;
     let ask = |wanted: &str, allowed: &str| {
-        let allowed_namespaces = Some(vec![allowed.to_owned()]);
-        index.related().find(&RelatedRequest { allowed_namespaces, ..RelatedRequest::new(wanted) }, &())
+        let asker = tamis::search::Asker::with_rights(Some(vec![allowed.to_owned()]));
+        index.related().find(&RelatedRequest { asker, ..RelatedRequest::new(wanted) }, &())
     };
     assert!(ask(&id, index.namespace()).is_ok());
     let refused = |wanted: &str| ask(wanted, "another").expect_err("not readable").to_string().replace(wanted, "");

@@ -46,7 +46,7 @@ fn index(tree: &Tree, url: &str, settings: &[(&str, &str)]) -> Index {
 }
 
 fn ask(index: &Index) -> Answer {
-    search(index, SearchRequest { explain: true, ..SearchRequest::new(QUERY) })
+    search(index, SearchRequest::new(QUERY).explain())
 }
 
 /// Asks and asserts that the scores alone decided, with a warning. Returns the warning.
@@ -62,7 +62,7 @@ fn unread(index: &Index) -> String {
 fn a_reranker_decides_under_its_calibration_and_no_pair_is_sent_twice() {
     let (tree, endpoint) = (tree(), for_shops());
     let index = index(&tree, &endpoint.url, &[("rerank.slope", "0.9")]);
-    let fast = SearchRequest { fast: true, ..SearchRequest::new(QUERY) };
+    let fast = SearchRequest::new(QUERY).fast();
     assert_eq!(search(&index, fast.clone()).results[0].path, "oven.md");
     assert!(endpoint.calls() == 0, "--fast asks nobody");
 
@@ -86,8 +86,7 @@ fn a_reranker_decides_under_its_calibration_and_no_pair_is_sent_twice() {
 
     let (tree, endpoint) = (self::tree(), for_shops());
     let index = self::index(&tree, &endpoint.url, &[]);
-    let cut = Some(index.config().cut("max_gap").expect("a cut"));
-    let other = search(&index, SearchRequest { cut, ..SearchRequest::new(QUERY) });
+    let other = search(&index, SearchRequest::new(QUERY).cut("max_gap"));
     assert!(!other.cut.diagnostics.contains_key("judge") && endpoint.calls() == 0);
     let answer = ask(&index);
     assert_eq!(endpoint.calls(), 1);

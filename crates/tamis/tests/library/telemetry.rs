@@ -5,7 +5,7 @@ use std::fs;
 use tamis::feedback::Label;
 use tamis::telemetry::{Replay, ReplayRequest, Stats, StatsRequest};
 use tamis::{Answer, Index, SearchRequest};
-use tamis_cut::{METHODS, parse};
+use tamis_cut::METHODS;
 use tamis_store::Calibration;
 
 fn stats(index: &Index) -> Stats {
@@ -17,7 +17,7 @@ fn replay(index: &Index, cuts: &[&str]) -> Replay {
 }
 
 fn with_cut(index: &Index, query: &str, cut: &str) -> Answer {
-    search(index, SearchRequest { cut: Some(parse(cut).expect("a rule")), ..SearchRequest::new(query) })
+    search(index, SearchRequest::new(query).cut(cut))
 }
 
 /// Notes with some of them in tests and in a changelog, which are ranked down.
@@ -56,8 +56,7 @@ fn a_cut_says_its_threshold_method_and_keeps_the_hinted_language() {
     let index = tree.indexed(&[("search.gate", "false")]);
     with_cut(&index, "violin", "fixed:k=2");
     assert_eq!(self::stats(&index).language_match_ratio, None, "no hint");
-    let hinted = SearchRequest { languages: vec!["python".into()], ..SearchRequest::new("violin") };
-    search(&index, SearchRequest { cut: Some(parse("fixed:k=1").expect("a rule")), ..hinted });
+    search(&index, SearchRequest::new("violin").languages(["python"]).cut("fixed:k=1"));
     assert_eq!(self::stats(&index).language_match_ratio, Some(1.0));
 }
 

@@ -56,7 +56,7 @@ impl Trees {
         let reason = freshness.reason.expect("a reason");
         assert!(freshness.failed && reason.contains(&*one.to_string_lossy()), "{reason}");
         assert!(reason.len() < one.as_os_str().len() + 60, "{reason}");
-        let asked = || search(&other, SearchRequest { gate: Some(false), ..SearchRequest::new("oven tide") });
+        let asked = || search(&other, SearchRequest::new("oven tide").no_gate());
         assert_eq!(paths(&asked()), ["one.md"], "nothing was replaced");
         assert_eq!((other.root(), other.own_namespace()), (one.as_path(), None), "it is that tree's");
         assert_eq!(refresh(&open(&one)).unchanged, 1);

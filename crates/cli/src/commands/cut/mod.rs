@@ -88,7 +88,7 @@ fn cut(text: &str) -> Result<Box<dyn Rule>, String> {
 /// # Errors
 /// A malformed line, lines that are not best first, or an aim that the method does not have.
 pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
-    let asked = TunedRule::new(arguments.method.as_ref(), arguments.goal.wanted()?, &arguments.goal.aim);
+    let asked = TunedRule::new(arguments.method.as_ref(), arguments.goal.want.unwrap_or_default(), &arguments.goal.aim);
     let asked = asked.map_err(|error| refused(error, "--method"))?;
     let sample = sample(arguments)?;
     let input = read(io::stdin().lock(), arguments.score.as_deref())?;

@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use tamis::evidence::{
     EvidenceImport, EvidenceRecord, RankRequest, RankedEvidence, RankedFragment, VectorMatches, VectorSearchRequest,
 };
+use tamis::search::Asker;
 
 /// Flags of `tamis evidence`.
 #[derive(Debug, Args)]
@@ -175,7 +176,7 @@ fn rank(arguments: &EvidenceRankArguments, global: &Global, output: &Output) -> 
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let request = RankRequest { entry_point: Some("cli".into()), ..arguments.request.clone() };
+    let request = RankRequest { asker: Asker::at("cli"), ..arguments.request.clone() };
     let found = index.evidence().rank(&request)?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model));
@@ -195,7 +196,7 @@ fn search(arguments: &EvidenceSearchArguments, global: &Global, output: &Output)
         return Ok(Exit::Interrupted);
     };
     let query = arguments.words.join(" ");
-    let request = VectorSearchRequest { query, entry_point: Some("cli".into()), ..arguments.request.clone() };
+    let request = VectorSearchRequest { query, asker: Asker::at("cli"), ..arguments.request.clone() };
     let found = index.evidence().vector_search(&request)?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model));

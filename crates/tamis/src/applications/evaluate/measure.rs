@@ -385,11 +385,7 @@ mod tests {
             beir::index(&place.test, &place.config, &place.directory.path().join("cache"), &()).expect("cached");
         for (at, query) in place.test.queries.iter().enumerate() {
             for (cut, method) in measurement.cuts.iter().zip(&collection.methods) {
-                let request = SearchRequest {
-                    cut: Some(cut.rule.clone()),
-                    limit: Some(1000),
-                    ..SearchRequest::new(query.text.as_str())
-                };
+                let request = SearchRequest::new(query.text.as_str()).cut(&cut.rule).limit(1000);
                 let answer = index.search(&request).expect("searched");
                 let mut found: Vec<&str> = Vec::new();
                 for hit in &answer.results {

@@ -18,7 +18,7 @@ use crate::flags;
 #[cfg(feature = "clap")]
 use crate::flags::whole;
 use crate::search::{
-    Context, CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch, chosen_cut, similar_evidence,
+    Asker, Context, CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch, chosen_cut, similar_evidence,
 };
 
 /// Fragments that words propose for a claim, to be ordered by their similarity to it.
@@ -56,18 +56,14 @@ pub struct RankRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
+    pub asker: Asker,
     /// The time of stored edges. `None`: now.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub now: Option<Timestamp>,
-    /// The entry point recorded for the call. `None`: `rank`.
-    #[serde(skip)]
-    #[cfg_attr(feature = "clap", arg(skip))]
-    pub entry_point: Option<String>,
 }
 
 impl RankRequest {
@@ -163,19 +159,17 @@ impl EvidenceGraph<'_> {
     /// A missing claim or namespace, a value out of range, no vectors to compare, or edges that cannot be stored.
     pub fn rank(&self, request: &RankRequest) -> Result<RankedEvidence, Error> {
         let clock = Stopwatch::start();
-        let namespace = self.namespace(request.namespace.as_deref(), request.allowed_namespaces.as_deref())?;
+        let namespace = self.namespace(request.namespace.as_deref(), request.asker.allowed_namespaces.as_deref())?;
         if request.limit == Some(0) {
             return Err(Error::argument("limit", "0", "1 or more"));
         }
         let claim = self.claim(&namespace, &request.claim)?;
         let chosen = chosen_cut(&self.index.config, request.cut.as_deref())?;
         let rule: &dyn Rule = chosen.as_deref().unwrap_or(&*self.index.config.evidence.cut);
-        let search = SearchRequest {
-            mode: Some(Mode::Hybrid),
-            namespaces: vec![namespace.clone()],
-            allowed_namespaces: request.allowed_namespaces.clone(),
-            ..SearchRequest::new(&claim.text)
-        };
+        let search = SearchRequest::new(&claim.text)
+            .mode(Mode::Hybrid)
+            .namespaces([namespace.as_str()])
+            .asker(request.asker.clone());
         let limit = request.limit.unwrap_or(usize::MAX);
         let query = EvidenceQuery {
             request: &search,
@@ -183,7 +177,7 @@ impl EvidenceGraph<'_> {
             candidates: CANDIDATES,
             end: End::RuleAlone(rule),
             limit,
-            entry_point: request.entry_point.as_deref().unwrap_or("rank"),
+            entry_point: request.asker.entry_point.as_deref().unwrap_or("rank"),
         };
         let found = similar_evidence(&Context::unobserved(self.index), &query, clock)?;
         let proposed = found.records.len();
@@ -378,14 +372,10 @@ pub struct VectorSearchRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
-    /// The entry point recorded for the call. `None`: `vector_search`.
-    #[serde(skip)]
-    #[cfg_attr(feature = "clap", arg(skip))]
-    pub entry_point: Option<String>,
+    pub asker: Asker,
 }
 
 impl VectorSearchRequest {
@@ -458,13 +448,11 @@ impl EvidenceGraph<'_> {
             (Some(cut), None) => End::Rule(&**cut),
             (None, _) => End::Similarity(least),
         };
-        let namespace = self.namespace(request.namespace.as_deref(), request.allowed_namespaces.as_deref())?;
-        let search = SearchRequest {
-            mode: Some(Mode::Semantic),
-            namespaces: vec![namespace.clone()],
-            allowed_namespaces: request.allowed_namespaces.clone(),
-            ..SearchRequest::new(&request.query)
-        };
+        let namespace = self.namespace(request.namespace.as_deref(), request.asker.allowed_namespaces.as_deref())?;
+        let search = SearchRequest::new(&request.query)
+            .mode(Mode::Semantic)
+            .namespaces([namespace.as_str()])
+            .asker(request.asker.clone());
         let query = EvidenceQuery {
             request: &search,
             filter: filter(request.target, request.task.as_slice()),
@@ -472,7 +460,7 @@ impl EvidenceGraph<'_> {
             candidates: self.index.config.search.pool,
             end,
             limit: top_k,
-            entry_point: request.entry_point.as_deref().unwrap_or("vector_search"),
+            entry_point: request.asker.entry_point.as_deref().unwrap_or("vector_search"),
         };
         let found = similar_evidence(&Context::unobserved(self.index), &query, clock)?;
         let kept = found.records.into_iter().take(found.cut.keep.min(top_k));

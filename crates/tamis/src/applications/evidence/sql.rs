@@ -12,6 +12,7 @@ use super::EvidenceGraph;
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flags::whole;
+use crate::search::Asker;
 
 /// A statement on the evidence of one namespace.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -38,10 +39,10 @@ pub struct SqlRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
+    pub asker: Asker,
 }
 
 /// The limits of a statement or a view. The default is 50 rows, 300 milliseconds, 256 KiB.
@@ -107,7 +108,7 @@ impl SqlRequest {
             limits: SqlLimits::default(),
             schema: false,
             namespace: None,
-            allowed_namespaces: None,
+            asker: Asker::default(),
         }
     }
 }
@@ -180,7 +181,7 @@ impl EvidenceGraph<'_> {
     /// As [`EvidenceGraph::query_sql`].
     pub fn query_sql_until(&self, request: &SqlRequest, cancelled: &dyn Fn() -> bool) -> Result<SqlAnswer, Error> {
         let query = request.limits.query(request.sql.clone(), request.parameters.iter().cloned().collect())?;
-        let namespace = self.namespace(request.namespace.as_deref(), request.allowed_namespaces.as_deref())?;
+        let namespace = self.namespace(request.namespace.as_deref(), request.asker.allowed_namespaces.as_deref())?;
         let rows = self.index.store.query_sql(&namespace, &query, cancelled).map_err(|error| match error {
             StoreError::Sql { error, hint } => Error::Sql { error, hint },
             other => Error::Store(other),

@@ -16,7 +16,7 @@ use crate::handle::Source;
 use crate::index::is_file;
 use crate::lookup::Named;
 use crate::progress::Observer;
-use crate::search::SearchRequest;
+use crate::search::{Asker, SearchRequest};
 use crate::words::words_of;
 
 /// One entry of a note file.
@@ -213,16 +213,14 @@ impl Notes<'_> {
 
     /// The entries that a search finds.
     fn found(&self, words: &str, namespace: Option<&str>) -> Result<Vec<NoteEntry>, Error> {
-        let request = SearchRequest {
-            collections: vec![FileCollection::Notes.as_str().to_owned()],
-            namespace: namespace.map(str::to_owned),
-            // The best line of each passage selects the entry within it.
-            snippet_lines: Some(1),
-            passages: true,
-            sharing: Some(false),
-            entry_point: Some("forget".to_owned()),
-            ..SearchRequest::memory(words)
-        };
+        let mut request = SearchRequest::memory(words)
+            .collections([FileCollection::Notes.as_str()])
+            .namespace(namespace.map(str::to_owned))
+            .passages()
+            .asker(Asker::at("forget"));
+        request.filters.no_sharing = true;
+        // The best line of each passage selects the entry within it.
+        request.output.context = Some(0);
         let answer = self.index.search(&request)?;
         let mut found: Vec<NoteEntry> = Vec::new();
         for hit in &answer.results {

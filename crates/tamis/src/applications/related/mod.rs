@@ -26,7 +26,7 @@ use crate::handle::Index;
 use crate::import::FileCommit;
 use crate::lookup::Named;
 use crate::progress::Observer;
-use crate::search::{Context, CutReport, MetadataFilter, SimilarPassages, scope_around};
+use crate::search::{Asker, Context, CutReport, MetadataFilter, SimilarPassages, scope_around};
 use crate::tree::{GrepAnswer, GrepRequest};
 use names::{LIST_SEPARATOR, last_parts};
 use references::Definitions;
@@ -89,10 +89,10 @@ pub struct RelatedRequest {
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub metadata: MetadataFilter,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
+    pub asker: Asker,
 }
 
 impl RelatedRequest {
@@ -305,7 +305,7 @@ impl RelatedFinder<'_> {
             return Err(Error::argument("limit", limit.to_string(), "1 to 1000"));
         }
         request.metadata.check()?;
-        let allowed = request.allowed_namespaces.as_deref();
+        let allowed = request.asker.allowed_namespaces.as_deref();
         let subject = self.subject(&request.id, allowed)?;
         let scope = scope_around(&context, &subject.passage.namespace, allowed)?;
         let mut notes = Vec::new();
@@ -483,7 +483,7 @@ fn count_occurrences(
             word_regexp: true,
             time_limit,
             namespace: Some(namespace.clone()),
-            allowed_namespaces: allowed.map(<[String]>::to_vec),
+            asker: Asker::with_rights(allowed.map(<[String]>::to_vec)),
             ..GrepRequest::new(alternatives.join("|"))
         };
         let found = index.tree().grep(&request, observer)?;

@@ -22,6 +22,7 @@ use crate::Error;
 use crate::flags::{language, whole};
 use crate::lookup::whole_text;
 use crate::progress::Observer;
+use crate::search::Asker;
 
 /// Most matching lines that are listed.
 pub const MOST_LISTED: usize = 100_000;
@@ -99,10 +100,10 @@ pub struct GrepRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
+    pub asker: Asker,
     /// Most characters shown of a line; the part around the first match is shown of a longer one. `None`: 400.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
@@ -200,8 +201,8 @@ impl Tree<'_> {
         let limit = request.limit.unwrap_or(MOST_LISTED);
         within("limit", limit, MOST_LISTED)?;
         let matcher = compiled(request)?;
-        let GrepRequest { paths, languages, namespace, allowed_namespaces, .. } = request.clone();
-        let listed = self.listed(&TreeScope { paths, languages, namespace, allowed_namespaces })?;
+        let GrepRequest { paths, languages, namespace, asker, .. } = request.clone();
+        let listed = self.listed(&TreeScope { paths, languages, namespace, asker })?;
         let roots = Roots::new(self);
         let until = request.time_limit.map(|limit| Instant::now() + limit);
         let mut answer = GrepAnswer {

@@ -25,7 +25,7 @@ use crate::file::foreign::Directory;
 use crate::flags::{language, whole};
 use crate::handle::Index;
 use crate::index::{is_file, limits};
-use crate::search::{Context, SearchRequest, moment, scope_of};
+use crate::search::{Asker, Context, SearchRequest, moment, scope_of};
 use crate::{Error, words};
 
 pub use grep::{GrepAnswer, GrepFile, GrepLine, GrepRequest, MOST_LISTED};
@@ -60,10 +60,10 @@ pub struct FilesRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
+    pub asker: Asker,
 }
 
 /// The files of a name.
@@ -118,8 +118,8 @@ impl Tree<'_> {
     /// # Errors
     /// A glob is invalid, a named path is missing, or the namespace does not exist.
     pub fn files(&self, request: &FilesRequest) -> Result<FilesAnswer, Error> {
-        let FilesRequest { languages, namespace, allowed_namespaces, .. } = request.clone();
-        let listed = self.listed(&TreeScope { paths: Vec::new(), languages, namespace, allowed_namespaces })?;
+        let FilesRequest { languages, namespace, asker, .. } = request.clone();
+        let listed = self.listed(&TreeScope { paths: Vec::new(), languages, namespace, asker })?;
         let remark = listed.remark();
         let (matched, mut files) = match request.pattern.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
             None => ("all", listed.files),
@@ -182,8 +182,8 @@ pub(crate) struct TreeScope {
     pub languages: Vec<String>,
     /// The namespace; `None`: one's own, or all.
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
-    pub allowed_namespaces: Option<Vec<String>>,
+    /// Who asks.
+    pub asker: Asker,
 }
 
 /// The files in a scope, by namespace and path.
@@ -208,12 +208,8 @@ impl Tree<'_> {
     /// # Errors
     /// A glob is invalid, a named file is missing or left out, or the namespace does not exist.
     pub(crate) fn listed(&self, scope: &TreeScope) -> Result<Listed, Error> {
-        let request = SearchRequest {
-            namespace: scope.namespace.clone(),
-            allowed_namespaces: scope.allowed_namespaces.clone(),
-            sharing: Some(false),
-            ..SearchRequest::new("")
-        };
+        let mut request = SearchRequest::default().namespace(scope.namespace.clone()).asker(scope.asker.clone());
+        request.filters.no_sharing = true;
         let names = scope_of(&Context::unobserved(self.index), &request)?.names;
         let (paths, languages) = (Paths::new(&scope.paths)?, words::canonical(&scope.languages)?);
         let mut listed = Listed { files: Vec::new(), left_out: BTreeMap::new() };
@@ -242,7 +238,7 @@ impl Tree<'_> {
 
     /// Explains why a named path has no files.
     fn missing(&self, path: &str, scope: &TreeScope) -> Result<Error, Error> {
-        let allowed = scope.allowed_namespaces.as_deref();
+        let allowed = scope.asker.allowed_namespaces.as_deref();
         let mut error = self.index.not_found(scope.namespace.as_deref(), path.trim_matches('/'), allowed)?;
         if let Error::NotFound { wanted, .. } | Error::LeftOut { wanted, .. } = &mut error {
             path.clone_into(wanted);

@@ -12,6 +12,7 @@ use crate::Error;
 use crate::flags::whole;
 use crate::handle::readable;
 use crate::lookup::{Named, by_line, whole_text};
+use crate::search::Asker;
 
 /// A request for an outline. [`OutlineRequest::new`] asks for all symbols of a file, or for the outermost of a directory's files.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -33,10 +34,10 @@ pub struct OutlineRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
+    pub asker: Asker,
 }
 
 impl OutlineRequest {
@@ -106,7 +107,7 @@ impl Tree<'_> {
     /// # Errors
     /// The path is missing or left out of the index, or the namespace does not exist.
     pub fn outline(&self, request: &OutlineRequest) -> Result<OutlineAnswer, Error> {
-        let OutlineRequest { path, namespace, allowed_namespaces, .. } = request;
+        let OutlineRequest { path, namespace, asker, .. } = request;
         let mut notes = Vec::new();
         let mut files = match self.single(request)? {
             Some(file) => vec![file],
@@ -118,7 +119,7 @@ impl Tree<'_> {
                         .into_iter()
                         .collect(),
                     namespace: namespace.clone(),
-                    allowed_namespaces: allowed_namespaces.clone(),
+                    asker: asker.clone(),
                     ..TreeScope::default()
                 };
                 self.listed(&scope)?.files
@@ -153,7 +154,7 @@ impl Tree<'_> {
 
     /// The document that the path names, in any of the forms of [`Index::get`](crate::Index::get) without lines.
     fn single(&self, request: &OutlineRequest) -> Result<Option<DocumentState>, Error> {
-        let allowed = request.allowed_namespaces.as_deref();
+        let allowed = request.asker.allowed_namespaces.as_deref();
         if let Some(namespace) = &request.namespace {
             let path = request.path.trim_start_matches('/');
             if !readable(allowed, namespace) {
@@ -171,7 +172,7 @@ impl Tree<'_> {
             Err(Error::LeftOut { wanted, reason }) => {
                 let scope = TreeScope {
                     paths: vec![format!("/{}", wanted.trim_matches('/'))],
-                    allowed_namespaces: request.allowed_namespaces.clone(),
+                    asker: request.asker.clone(),
                     ..TreeScope::default()
                 };
                 match self.listed(&scope) {

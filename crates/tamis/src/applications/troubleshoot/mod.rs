@@ -20,7 +20,7 @@ use crate::config::{Allowed, TroubleshootingConfig, Value};
 #[cfg(feature = "clap")]
 use crate::flags::{share, whole};
 use crate::handle::Index;
-use crate::search::CutReport;
+use crate::search::{Asker, CutReport};
 
 pub use thread::{BodyLengths, CommentReason, Remark, Thread, ThreadComment, ThreadRules, assemble, shorten};
 pub use troubleshooter::keywords;
@@ -67,14 +67,10 @@ pub struct TroubleshootRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
-    /// The entry point recorded for the call. `None`: `troubleshoot`.
-    #[serde(skip)]
-    #[cfg_attr(feature = "clap", arg(skip))]
-    pub entry_point: Option<String>,
+    pub asker: Asker,
 }
 
 impl TroubleshootRequest {

@@ -68,11 +68,7 @@ impl Troubleshooter<'_> {
         let context = Context::new(self.index, observer);
         let settings = request.settings(&self.index.config.triage.troubleshooting)?;
         let mut clock = Stopwatch::start();
-        let mut search = SearchRequest {
-            namespace: request.namespace.clone(),
-            allowed_namespaces: request.allowed_namespaces.clone(),
-            ..SearchRequest::default()
-        };
+        let mut search = SearchRequest::default().namespace(request.namespace.clone()).asker(request.asker.clone());
         let (title, body, own, number) = match request.issue {
             None => (request.title.clone().unwrap_or_default(), request.body.clone().unwrap_or_default(), None, None),
             Some(number) => {
@@ -141,7 +137,7 @@ impl Troubleshooter<'_> {
         let others = (0..judged.len()).filter(|&at| !judged[at].kept);
         let order: Vec<usize> = kept.iter().copied().chain(others).collect();
         let served = Served {
-            entry_point: Some(request.entry_point.as_deref().unwrap_or(ENTRY_POINT)),
+            entry_point: Some(request.asker.entry_point.as_deref().unwrap_or(ENTRY_POINT)),
             collections: &collections,
             kept: cut.keep,
             returned: matches.len() + pages.len(),
@@ -153,7 +149,7 @@ impl Troubleshooter<'_> {
 
         let sources = matches.iter().map(|found| found.source.clone());
         let sources = sources.chain(pages.iter().map(|page| page.source.clone())).collect();
-        let limited = request.allowed_namespaces.is_some();
+        let limited = request.asker.allowed_namespaces.is_some();
         Ok(Troubleshooting {
             query: search.query.trim().to_owned(),
             issue: number,
@@ -187,12 +183,11 @@ impl Troubleshooter<'_> {
         asked: Option<u64>,
         clock: &mut Stopwatch,
     ) -> Result<FoundPages, Error> {
-        let request = SearchRequest {
-            collections: vec![ISSUES.to_owned()],
-            metadata: MetadataFilter { states: vec!["resolved".to_owned()], ..MetadataFilter::default() },
-            paths: asked.map(|number| format!("!{}", Issue::path(number))).into_iter().collect(),
-            ..search.clone()
-        };
+        let request = search
+            .clone()
+            .collections([ISSUES])
+            .metadata(MetadataFilter { states: vec!["resolved".to_owned()], ..MetadataFilter::default() })
+            .paths(asked.map(|number| format!("!{}", Issue::path(number))));
         pages(context, &request, clock)
     }
 

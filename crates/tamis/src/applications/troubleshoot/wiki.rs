@@ -63,12 +63,10 @@ impl Troubleshooter<'_> {
             if query.trim().is_empty() {
                 continue;
             }
-            let search = SearchRequest {
-                collections: vec![WIKI.to_owned()],
-                namespace: request.namespace.clone(),
-                allowed_namespaces: request.allowed_namespaces.clone(),
-                ..SearchRequest::new(query)
-            };
+            let search = SearchRequest::new(query)
+                .collections([WIKI])
+                .namespace(request.namespace.clone())
+                .asker(request.asker.clone());
             let pages = pages(context, &search, clock)?;
             warnings.extend(pages.fallback_reason.filter(|reason| !warnings.contains(reason)));
             if pages.pages.is_empty() && reason.is_empty() {

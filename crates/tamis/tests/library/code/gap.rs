@@ -22,7 +22,7 @@ fn tree() -> Tree {
 const QUESTION: &str = "fetch a page waiting longer after each failure";
 
 fn explained(index: &Index, query: &str, now_ns: Option<i64>) -> Answer {
-    search(index, SearchRequest { explain: true, now_ns, ..SearchRequest::new(query) })
+    search(index, SearchRequest::new(query).explain().now_ns(now_ns))
 }
 
 fn factor(answer: &Answer, path: &str) -> f64 {

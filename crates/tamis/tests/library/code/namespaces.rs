@@ -33,25 +33,24 @@ fn team() -> (Tree, Index) {
 }
 
 fn within(index: &Index, request: SearchRequest) -> Answer {
-    search(index, SearchRequest { explain: true, ..request })
+    search(index, request.explain())
 }
 
 fn from(namespace: &str) -> SearchRequest {
-    SearchRequest { namespace: Some(namespace.into()), ..SearchRequest::new("how is the pump primed before it starts") }
+    SearchRequest::new("how is the pump primed before it starts").namespace(Some(namespace.into()))
 }
 
 #[test]
 fn whoever_may_not_read_a_namespace_learns_nothing_of_it() {
     let (_tree, index) = team();
     let refused = |namespace: &str| {
-        let allowed_namespaces = Some(vec!["north".into()]);
-        let request = SearchRequest { allowed_namespaces, ..from(namespace) };
+        let request = from(namespace).asker(tamis::search::Asker::with_rights(Some(vec!["north".into()])));
         index.search(&request).expect_err("refused").to_string().replace(namespace, "")
     };
     assert_eq!(refused("payroll"), refused("nowhere"));
 
     assert!(!within(&index, from("north")).timings_ms.is_empty());
-    let limited = SearchRequest { allowed_namespaces: Some(vec!["north".into()]), ..from("north") };
+    let limited = from("north").asker(tamis::search::Asker::with_rights(Some(vec!["north".into()])));
     let freshness = tamis::Freshness { stale: Some(3), ..Default::default() };
     let answer = index.search_with(&limited, &freshness, &()).expect("searched");
     assert!(answer.timings_ms.is_empty());

@@ -6,7 +6,8 @@ use tamis::evidence::{EvidenceTarget, RankRequest, VectorSearchRequest};
 #[test]
 fn a_namespace_that_may_not_be_read_is_none_and_nothing_is_compared_where_nothing_is() {
     let (_tree, index) = subjects().claim("c1", "t1", "Folic acid makes strokes rarer.").index(&[]);
-    let none = RankRequest { allowed_namespaces: Some(vec!["other".into()]), ..RankRequest::new("c1") };
+    let none =
+        RankRequest { asker: tamis::search::Asker::with_rights(Some(vec!["other".into()])), ..RankRequest::new("c1") };
     let error = index.evidence().rank(&none).expect_err("refused").to_string();
     assert!(error.starts_with("namespace"), "{error}");
     let both = VectorSearchRequest {

@@ -16,6 +16,7 @@ use crate::applications::evidence::sql::{SqlAnswer, SqlLimits, SqlRequest, parse
 use crate::config::nearest;
 #[cfg(feature = "clap")]
 use crate::flags::moment;
+use crate::search::Asker;
 
 /// The parameter set by [`ViewRequest::task`].
 const TASK: &str = "task_id";
@@ -62,10 +63,10 @@ pub struct ViewRequest {
     #[schemars(length(min = 1, max = 200))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
-    /// The namespaces that the caller may read; nothing else is read. `None`: all.
+    /// Who asks.
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub allowed_namespaces: Option<Vec<String>>,
+    pub asker: Asker,
     /// Count years up to this time, in views that count them (default: now).
     #[serde(skip)]
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = moment))]
@@ -113,7 +114,7 @@ impl EvidenceGraph<'_> {
         let SqlQuery { sql, parameters, .. } = statement(self.index.config.user_directory(), request, now)?;
         let request = SqlRequest {
             namespace: request.namespace.clone(),
-            allowed_namespaces: request.allowed_namespaces.clone(),
+            asker: request.asker.clone(),
             parameters: parameters.into_iter().collect(),
             limits: request.limits,
             ..SqlRequest::new(sql)
