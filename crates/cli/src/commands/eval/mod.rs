@@ -53,7 +53,19 @@ pub struct EvalArguments {
     /// Compare two reports written with --json, query by query
     #[arg(long, value_names = ["BEFORE", "AFTER"], num_args = 2)]
     pub compare: Option<Vec<PathBuf>>,
+    #[command(flatten)]
+    pub search: SearchFlags,
+    #[command(flatten)]
+    pub queries: QueryFlags,
+    #[command(flatten)]
+    pub figures: FigureFlags,
+    #[command(flatten)]
+    pub report: ReportFlags,
+}
 
+/// The searches that are measured.
+#[derive(Debug, Args)]
+pub struct SearchFlags {
     /// Measure this cut (`tamis search --help` lists the methods); repeatable [default: every method]
     #[arg(long = "cut", conflicts_with = "compare", value_name = "METHOD[:PARAM=VALUE,…]")]
     pub cuts: Vec<String>,
@@ -69,10 +81,14 @@ pub struct EvalArguments {
     /// Let the reranker of rerank.model read the best entries of each query, up to a minute
     #[arg(long, conflicts_with_all = ["run", "compare"])]
     pub judge: bool,
-    /// Every query is decided alone, so this changes nothing
-    #[arg(long, hide = true, conflicts_with_all = ["run", "compare"])]
-    pub cold: bool,
+    /// Keep the indexes in DIR [default: tamis/eval in the user's cache; environment: TAMIS_CACHE]
+    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
 
+/// The queries to ask.
+#[derive(Debug, Args)]
+pub struct QueryFlags {
     /// Use the judgements in qrels/NAME.tsv
     #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "NAME", default_value = "test", help_heading = "Queries")]
     pub split: String,
@@ -90,7 +106,11 @@ pub struct EvalArguments {
     /// Ask only the first N queries of each collection
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, help_heading = "Queries")]
     pub limit_queries: Option<usize>,
+}
 
+/// The figures of the report.
+#[derive(Debug, Args)]
+pub struct FigureFlags {
     /// Compare this figure over all collections
     #[arg(long, value_name = "NAME", default_value = Metric::RelativeF1.name(), hide_possible_values = true,
         value_parser = PossibleValuesParser::new(Metric::ALL.iter().map(|metric| metric.name())), help_heading = "Figures")]
@@ -113,12 +133,15 @@ pub struct EvalArguments {
     /// Time the decisions too; the report then differs from run to run
     #[arg(long, help_heading = "Figures")]
     pub timings: bool,
+}
 
+/// The form of the report.
+#[derive(Debug, Args)]
+pub struct ReportFlags {
     /// Write every query's candidates with all their scores and judgements to FILE, one JSON object a line, in place of comparing cuts
-    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "json", "markdown", "cuts", "no_gate", "cold", "foreign"],
+    #[arg(long, conflicts_with_all = ["run", "compare", "html", "csv", "json", "markdown", "cuts", "no_gate", "foreign"],
         value_name = "FILE", help_heading = "Output")]
     pub pools: Option<PathBuf>,
-
     /// Print the whole report as JSON, query by query
     #[arg(long, group = "report_form", help_heading = "Output")]
     pub json: bool,
@@ -131,10 +154,6 @@ pub struct EvalArguments {
     /// Write the report with plots to FILE too, as one self-contained page
     #[arg(long, value_name = "FILE", conflicts_with = "compare", help_heading = "Output")]
     pub html: Option<PathBuf>,
-
-    /// Keep the indexes in DIR [default: tamis/eval in the user's cache; environment: TAMIS_CACHE]
-    #[arg(long, conflicts_with_all = ["run", "compare"], value_name = "DIR")]
-    pub cache: Option<PathBuf>,
 }
 
 /// Measures, and prints the report.
@@ -148,18 +167,18 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
     let options = options(arguments);
     options.check()?;
     let config = config(arguments, global)?;
-    if arguments.judge && config.rerank.model.is_none() {
+    if arguments.search.judge && config.rerank.model.is_none() {
         bail!("--judge: there is no reranker; name one in rerank.model, defined as [models.NAME]");
     }
-    if let Some(file) = &arguments.pools {
+    if let Some(file) = &arguments.report.pools {
         return pools::run(file, arguments, &config, &cache(arguments)?, output);
     }
     let measurement = Measurement {
-        cuts: cuts(&config, &arguments.cuts)?,
-        own_id: arguments.own_id.clone(),
-        depths: arguments.depths.clone(),
-        limit: arguments.limit_queries,
-        timings: arguments.timings,
+        cuts: cuts(&config, &arguments.search.cuts)?,
+        own_id: arguments.queries.own_id.clone(),
+        depths: arguments.figures.depths.clone(),
+        limit: arguments.queries.limit_queries,
+        timings: arguments.figures.timings,
     };
     interrupt::install()?;
     let report = match (&arguments.run, &arguments.qrels) {
@@ -173,7 +192,7 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
         }
         report => report?,
     };
-    if let Some(path) = &arguments.html {
+    if let Some(path) = &arguments.report.html {
         tamis::file::write_bytes(path, report.html().as_bytes())?;
         output.note(&format!("wrote {}", path.display()));
     }
@@ -184,10 +203,10 @@ pub fn run(arguments: &EvalArguments, global: &Global, output: &Output) -> Resul
 fn options(arguments: &EvalArguments) -> Options {
     let default = Options::default();
     Options {
-        seed: arguments.seed.unwrap_or(default.seed),
-        resamples: arguments.resamples.unwrap_or(default.resamples),
-        baseline: arguments.baseline.clone().unwrap_or(default.baseline),
-        beta: arguments.beta.unwrap_or(default.beta),
+        seed: arguments.figures.seed.unwrap_or(default.seed),
+        resamples: arguments.figures.resamples.unwrap_or(default.resamples),
+        baseline: arguments.figures.baseline.clone().unwrap_or(default.baseline),
+        beta: arguments.figures.beta.unwrap_or(default.beta),
         ..default
     }
 }
@@ -196,24 +215,24 @@ fn options(arguments: &EvalArguments) -> Options {
 fn config(arguments: &EvalArguments, global: &Global) -> Result<Config> {
     let named = |model: Option<&str>, flag: &str| {
         let list = setting("index.models", flag, model);
-        let gate = arguments.no_gate.then_some("false");
+        let gate = arguments.search.no_gate.then_some("false");
         let others = [
             setting("search.model", flag, model),
-            setting("search.mode", "--mode", arguments.mode.as_deref()),
+            setting("search.mode", "--mode", arguments.search.mode.as_deref()),
             setting("search.gate", "--no-gate", gate),
-            setting("rerank.model", "--judge", (!arguments.judge).then_some("off")),
-            setting("rerank.timeout_ms", "--judge", arguments.judge.then_some("60000")),
+            setting("rerank.model", "--judge", (!arguments.search.judge).then_some("off")),
+            setting("rerank.timeout_ms", "--judge", arguments.search.judge.then_some("60000")),
         ];
         list.into_iter().chain(others.into_iter().flatten())
     };
     let load = |model: Option<&str>, flag: &str| Session::start(global, named(model, flag).collect())?.config();
-    if arguments.model.as_deref() == Some("auto") {
+    if arguments.search.model.as_deref() == Some("auto") {
         bail!(
             "--model auto: an evaluation uses one model; name static, minilm, or one that a configuration file defines"
         );
     }
-    let config = load(arguments.model.as_deref(), "--model")?;
-    if arguments.model.is_some() {
+    let config = load(arguments.search.model.as_deref(), "--model")?;
+    if arguments.search.model.is_some() {
         return Ok(config);
     }
     let best = if config.search.model == "auto" { config.index.models.last() } else { Some(&config.search.model) };
@@ -237,7 +256,7 @@ fn of_directories(
     output: &Output,
 ) -> Result<Report> {
     let asked = asked(arguments, output)?;
-    if arguments.judge && !measurement.cuts.iter().any(|cut| cut.rule.reads_relevance()) {
+    if arguments.search.judge && !measurement.cuts.iter().any(|cut| cut.rule.reads_relevance()) {
         bail!("--judge: only the cut auto asks the reranker; add --cut auto");
     }
     Ok(evaluate(&measured(&asked, config, arguments, measurement, output)?, options)?)
@@ -246,7 +265,7 @@ fn of_directories(
 /// The collections, each with the queries of others that are asked too.
 fn asked(arguments: &EvalArguments, output: &Output) -> Result<Vec<(TestCollection, Vec<TestQuery>)>> {
     // Everything is read before anything is indexed: a typing error must not cost hours of indexing.
-    let read = |directory: &PathBuf| TestCollection::from_directory(directory, &arguments.split);
+    let read = |directory: &PathBuf| TestCollection::from_directory(directory, &arguments.queries.split);
     let tests = arguments.directories.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut names = HashSet::new();
     if let Some(test) = tests.iter().find(|test| !names.insert(&test.name)) {
@@ -256,8 +275,8 @@ fn asked(arguments: &EvalArguments, output: &Output) -> Result<Vec<(TestCollecti
         note_own_documents(test, arguments, output)?;
     }
     let mut foreign: Vec<(PathBuf, Vec<TestQuery>)> = Vec::new();
-    for directory in &arguments.foreign {
-        let queries = foreign_queries(directory, &arguments.split, arguments.foreign_queries)?;
+    for directory in &arguments.queries.foreign {
+        let queries = foreign_queries(directory, &arguments.queries.split, arguments.queries.foreign_queries)?;
         let directory = dunce::canonicalize(directory)?;
         if !foreign.iter().any(|(known, _)| *known == directory) {
             foreign.push((directory, queries));
@@ -268,7 +287,7 @@ fn asked(arguments: &EvalArguments, output: &Output) -> Result<Vec<(TestCollecti
     if !foreign.is_empty() && asked.iter().all(Vec::is_empty) {
         bail!(
             "--foreign {}: all of its queries are asked of the evaluated collections too; name another collection",
-            arguments.foreign.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+            arguments.queries.foreign.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
         );
     }
 
@@ -303,7 +322,7 @@ fn measured(
 
 /// Notes the number of queries that have a document of their own, if `--own-id` leaves those out.
 fn note_own_documents(test: &TestCollection, arguments: &EvalArguments, output: &Output) -> Result<()> {
-    if let Some(own) = &arguments.own_id {
+    if let Some(own) = &arguments.queries.own_id {
         output.note(&format!("{}: {}", test.name, test.own_documents(own)?.note()));
     }
     Ok(())
@@ -332,7 +351,7 @@ fn describe(collection: &Collection, documents: Option<usize>, output: &Output) 
 }
 
 fn cache(arguments: &EvalArguments) -> Result<PathBuf> {
-    let cache = arguments.cache.clone().or_else(|| UserDirectories::here().evaluations().map(Path::to_owned));
+    let cache = arguments.search.cache.clone().or_else(|| UserDirectories::here().evaluations().map(Path::to_owned));
     let Some(cache) = cache else {
         bail!("there is no home directory to keep indexes in; name a directory with --cache DIR or TAMIS_CACHE");
     };
@@ -340,16 +359,16 @@ fn cache(arguments: &EvalArguments) -> Result<PathBuf> {
 }
 
 fn print(report: &Report, arguments: &EvalArguments, output: &Output) -> Result<()> {
-    if arguments.json {
+    if arguments.report.json {
         return output.json(report);
     }
-    let text = if arguments.csv {
+    let text = if arguments.report.csv {
         report.csv()
-    } else if arguments.markdown {
+    } else if arguments.report.markdown {
         report.markdown()
     } else {
         let mut out = output.paged();
-        let metric = Metric::from_name(&arguments.metric).unwrap_or(Metric::RelativeF1);
+        let metric = Metric::from_name(&arguments.figures.metric).unwrap_or(Metric::RelativeF1);
         tables(&mut out, report, metric, output.verbose())?;
         out.flush()?;
         return Ok(());
@@ -369,7 +388,7 @@ fn compare_reports(files: &[PathBuf], arguments: &EvalArguments, output: &Output
         bail!("--compare takes two files, the report before and the one after");
     };
     let comparison = compare(&read_report(before)?, &read_report(after)?);
-    if arguments.json {
+    if arguments.report.json {
         output.json(&comparison)?;
     } else {
         let mut out = output.exact();

@@ -20,11 +20,11 @@ pub fn run(file: &Path, arguments: &EvalArguments, config: &Config, cache: &Path
     interrupt::install()?;
     let (mut lines, mut forecasts) = (Vec::new(), Vec::new());
     for directory in &arguments.directories {
-        let test = TestCollection::from_directory(directory, &arguments.split)?;
+        let test = TestCollection::from_directory(directory, &arguments.queries.split)?;
         super::note_own_documents(&test, arguments, output)?;
         let progress = Progress::at_once(output);
-        let own_id = arguments.own_id.as_ref();
-        let found = pools(&test, config, cache, own_id, arguments.limit_queries, &progress);
+        let own_id = arguments.queries.own_id.as_ref();
+        let found = pools(&test, config, cache, own_id, arguments.queries.limit_queries, &progress);
         drop(progress);
         let records = match found {
             Err(error @ EvaluationError::Interrupted) => {
@@ -42,7 +42,7 @@ pub fn run(file: &Path, arguments: &EvalArguments, config: &Config, cache: &Path
         output.note(&format!("{}: {} queries", test.name, records.len()));
     }
     tamis::file::write_bytes(file, &lines)?;
-    if arguments.judge {
+    if arguments.search.judge {
         output.note(&calibration(&forecasts, config));
     }
     output.note(&format!("wrote {}", file.display()));
