@@ -45,16 +45,34 @@ pub struct Filter {
     pub attributes: Vec<AttributeCondition>,
     /// Authors of the passage, any of them, case-insensitive.
     pub authors: Vec<String>,
-    /// The earliest date, in nanoseconds since 1970. The passage's date counts, else the document's, else that of its file. A
-    /// passage without any date does not pass.
-    pub since_ns: Option<i64>,
-    /// The date before which passages pass, in nanoseconds since 1970.
-    pub until_ns: Option<i64>,
-    /// Bounds for dates without a time, which are stored as midnight in UTC, where they differ from those above: a day is one where the
-    /// asker is.
-    pub since_day_ns: Option<i64>,
-    /// The same at the end.
-    pub until_day_ns: Option<i64>,
+    /// The dates between which passages pass.
+    pub dates: DateRange,
+}
+
+/// A range of dates. The passage's date counts, else the document's, else that of its file. A passage without any date passes only the
+/// default, which has no bounds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct DateRange {
+    /// The earliest date.
+    pub since: Option<DateBound>,
+    /// The date before which passages pass.
+    pub until: Option<DateBound>,
+}
+
+/// A bound of dates, in nanoseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DateBound {
+    /// The moment.
+    pub moment_ns: i64,
+    /// The bound for dates without a time, which are stored as midnight in UTC: a day is one where the asker is.
+    pub day_ns: i64,
+}
+
+impl DateBound {
+    /// A moment that is the bound for dates without a time too.
+    pub fn at(moment_ns: i64) -> Self {
+        DateBound { moment_ns, day_ns: moment_ns }
+    }
 }
 
 /// The nanoseconds of a day. A date that is a multiple of it has no time.
@@ -100,7 +118,7 @@ impl Filter {
     }
 
     fn is_by_date(&self) -> bool {
-        self.since_ns.is_some() || self.until_ns.is_some()
+        self.dates != DateRange::default()
     }
 
     /// Returns `true` if it restricts properties that can change while the passages stay: dates and attributes.

@@ -89,7 +89,7 @@ pub use evidence::{
     Claim, EVIDENCE_COLLECTION, Edge, EdgeKind, EvidenceKey, EvidenceRecord, Fragment, LONGEST_EVIDENCE_TEXT, NodeType,
     Page, Relation, Task, Work, domain,
 };
-pub use filter::{AttributeCondition, Filter, PathGlobs};
+pub use filter::{AttributeCondition, DateBound, DateRange, Filter, PathGlobs};
 pub use hits::{
     Background, LexicalHit, LexicalHits, LexicalQuery, LexicalScore, LexicalStatistics, NearWord, Nearest, SemanticHit,
     TermStatistics,

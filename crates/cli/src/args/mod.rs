@@ -100,10 +100,10 @@ fn with_context(mut arguments: Arguments) -> Arguments {
     if let Command::Grep(grep) = &mut arguments.command
         && let Some(directory) = &arguments.global.directory
         && let Some(lines) = directory.to_str().and_then(|text| text.parse().ok())
-        && grep.request.context.is_none()
+        && grep.request.context.context.is_none()
         && !directory.exists()
     {
-        grep.request.context = Some(lines);
+        grep.request.context.context = Some(lines);
         arguments.global.directory = None;
     }
     arguments

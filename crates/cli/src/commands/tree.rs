@@ -13,7 +13,9 @@ use clap::Args;
 use owo_colors::OwoColorize;
 use std::io::{self, IsTerminal, Write};
 use tamis::Error;
-use tamis::tree::{FilesAnswer, FilesRequest, GrepAnswer, GrepLine, GrepRequest, OutlineAnswer, OutlineRequest};
+use tamis::tree::{
+    FilesAnswer, FilesRequest, GrepAnswer, GrepLine, GrepRequest, OutlineAnswer, OutlineRequest, TreeScope,
+};
 
 /// Flags of `tamis grep`.
 #[derive(Debug, Args)]
@@ -111,7 +113,7 @@ pub fn grep(arguments: &GrepArguments, global: &Global, output: &Output) -> Resu
     let asked = &arguments.request;
     let listed = !(arguments.files_with_matches || arguments.count);
     let request = GrepRequest {
-        paths: scope(&directory, &arguments.files, &asked.paths),
+        scope: TreeScope { paths: scope(&directory, &arguments.files, &asked.scope.paths), ..asked.scope.clone() },
         limit: if listed { asked.limit } else { Some(0) },
         line_chars: Some(4000),
         ..asked.clone()

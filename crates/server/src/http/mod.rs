@@ -37,6 +37,18 @@ use headers::Acceptor;
 
 pub use gate::{Token, fresh_token};
 
+/// Most bytes of a message.
+const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// Longest time for the head of a request, and for waiting on the next request of a connection.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Longest time for the body of a request.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Time that calls in progress get when the server stops.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// Options of a server over HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
@@ -52,16 +64,8 @@ pub struct HttpOptions {
     pub requests_per_minute: Option<u32>,
     /// Most connections at a time.
     pub max_connections: usize,
-    /// Most bytes of a message.
-    pub max_body_bytes: usize,
-    /// Longest time for the head of a request, and for waiting on the next request of a connection.
-    pub header_timeout: Duration,
-    /// Longest time for the body of a request.
-    pub body_timeout: Duration,
     /// Longest time until an answer begins.
     pub request_timeout: Duration,
-    /// Time that calls in progress get when the server stops.
-    pub grace: Duration,
     /// True if the log holds the arguments of calls.
     pub log_queries: bool,
     /// True to serve the JSON API besides the protocol.
@@ -78,11 +82,7 @@ impl HttpOptions {
             allowed_origins: Vec::new(),
             requests_per_minute: Some(1200),
             max_connections: 512,
-            max_body_bytes: 1 << 20,
-            header_timeout: Duration::from_secs(30),
-            body_timeout: Duration::from_secs(10),
             request_timeout: Duration::from_secs(60),
-            grace: Duration::from_secs(5),
             log_queries: false,
             api: false,
         }
@@ -123,12 +123,12 @@ pub async fn serve_http(
     }
     let stop_streams = CancellationToken::new();
     let sessions = sessions::Sessions::new(&server);
-    let protocol = agents::protocol(&server, &sessions, options.max_body_bytes, stop_streams.clone());
+    let protocol = agents::protocol(&server, &sessions, MAX_BODY_BYTES, stop_streams.clone());
     let gate = Arc::new(Gate {
         origins: headers::OriginPolicy { hosts: options.allowed_hosts, origins: options.allowed_origins },
         tokens: options.tokens,
         rate_limit: connections::RateLimit::new(options.requests_per_minute),
-        bodies: headers::BodyReader::new(options.max_body_bytes, options.body_timeout),
+        bodies: headers::BodyReader::new(MAX_BODY_BYTES, BODY_TIMEOUT),
         request_timeout: options.request_timeout,
         log_queries: options.log_queries,
         sessions,
@@ -142,17 +142,13 @@ pub async fn serve_http(
         tracing::warn!(target: "tamis::http", most, "fewer connections than mcp.max_connections: too few file descriptors");
     }
     let connections = Connections::new(options.max_connections.min(most));
-    let acceptor = Acceptor {
-        router: router(gate),
-        connections: connections.clone(),
-        header_timeout: options.header_timeout,
-        stop,
-    };
+    let acceptor =
+        Acceptor { router: router(gate), connections: connections.clone(), header_timeout: HEADER_TIMEOUT, stop };
     listening(address);
     acceptor.run(listener).await;
 
     // Calls end first, then the streams, which would never end by themselves.
-    wait_until(options.grace, || server.active_calls().count() == 0 && !connections.has_active()).await;
+    wait_until(GRACE, || server.active_calls().count() == 0 && !connections.has_active()).await;
     stop_streams.cancel();
     wait_until(FLUSH_TIMEOUT, || connections.is_empty()).await;
     connections.close_all();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis::tree::{GrepAnswer, GrepFile, GrepLine, GrepRequest};
+use tamis::tree::{GrepAnswer, GrepFile, GrepLine, GrepRequest, TreeScope};
 
 use crate::api::Verbs;
 use crate::lanes::Lane;
@@ -31,7 +31,7 @@ impl Operation for Grep {
 
     fn call(call: &Call<'_>, request: GrepRequest) -> Result<GrepAnswer, Failure> {
         let request = GrepRequest {
-            asker: call.asker(),
+            scope: TreeScope { asker: call.asker(), ..request.scope },
             limit: request.limit.or(Some(LIMIT)),
             line_chars: request.line_chars.or(Some(LINE_CHARS)),
             time_limit: Some(TIME_LIMIT),

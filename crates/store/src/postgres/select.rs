@@ -10,7 +10,7 @@ use tokio_postgres::types::{ToSql, Type};
 use super::Sizes;
 use super::error::Failure;
 use super::session::{document_id, passage_id};
-use crate::filter::{DAY_NS, Filter, PathGlobs, SymbolPatterns, folded};
+use crate::filter::{DAY_NS, DateBound, DateRange, Filter, PathGlobs, SymbolPatterns, folded};
 use crate::lexical::Lengths;
 use crate::record::PassageRef;
 
@@ -256,9 +256,9 @@ impl Condition {
 
     /// Returns `true` if documents alone decide: each passes whole or not at all.
     pub fn is_of_documents(&self) -> bool {
-        let Filter { languages, kinds, roles, ids, authors, since_ns, until_ns, .. } = &self.filter;
+        let Filter { languages, kinds, roles, ids, authors, dates, .. } = &self.filter;
         let lists_nothing = [languages, kinds, roles, authors].into_iter().all(Vec::is_empty) && ids.is_empty();
-        lists_nothing && since_ns.is_none() && until_ns.is_none()
+        lists_nothing && *dates == DateRange::default()
     }
 
     /// Adds everything, on `p` and `d`.
@@ -284,14 +284,12 @@ impl Condition {
         if !filter.ids.is_empty() {
             statement.push(" AND p.passage = ANY(").numbers(&self.ids).push(")");
         }
-        let bounds =
-            [(" >= ", &filter.since_ns, &filter.since_day_ns), (" < ", &filter.until_ns, &filter.until_day_ns)];
-        for (compared, moment, day) in bounds {
-            let Some(moment) = moment else { continue };
-            let Some(day) = day else {
+        for (compared, bound) in [(" >= ", &filter.dates.since), (" < ", &filter.dates.until)] {
+            let Some(DateBound { moment_ns: moment, day_ns: day }) = bound else { continue };
+            if day == moment {
                 statement.push(" AND ").push(DATE).push(compared).bind(moment, Type::INT8);
                 continue;
-            };
+            }
             statement.push(" AND CASE WHEN ").push(DATE).push(" % ").bind(&DAY_NS, Type::INT8);
             statement.push(" = 0 THEN ").push(DATE).push(compared).bind(day, Type::INT8);
             statement.push(" ELSE ").push(DATE).push(compared).bind(moment, Type::INT8).push(" END");

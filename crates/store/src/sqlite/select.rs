@@ -6,7 +6,9 @@ use super::replay::passage_id;
 use super::{Database, TransactionError};
 use crate::connection::{all, count, each, unsigned};
 use crate::error::Result;
-use crate::filter::{AttributeCondition, BitSet, DAY_NS, Filter, PathGlobs, Selection, SymbolPatterns, folded};
+use crate::filter::{
+    AttributeCondition, BitSet, DAY_NS, DateBound, Filter, PathGlobs, Selection, SymbolPatterns, folded,
+};
 use crate::record::{DocumentId, PassageRef};
 
 impl Database {
@@ -198,18 +200,18 @@ fn passages(
     let select = format!("SELECT p.passage, p.document, {symbol} FROM");
     let joined = "passages p JOIN documents d ON d.document = p.document";
     let alone = if filter.languages.is_empty() { "passages p" } else { joined };
-    let since = filter.since_ns.iter().map(|bound| (">=", bound, filter.since_day_ns));
-    let until = filter.until_ns.iter().map(|bound| ("<", bound, filter.until_day_ns));
-    let bounds: Vec<(&str, &i64, Option<i64>)> = since.chain(until).collect();
+    let bounds = [(">=", &filter.dates.since), ("<", &filter.dates.until)];
+    let bounds: Vec<(&str, &DateBound)> =
+        bounds.into_iter().filter_map(|(compared, bound)| Some((compared, bound.as_ref()?))).collect();
     let dated = |date: &str| -> String {
-        let bound = |(compared, _, day): &(&str, &i64, Option<i64>)| match day {
-            None => format!(" AND {date} {compared} ?"),
-            Some(day) => format!(" AND iif({date} % {DAY_NS} = 0, {date} {compared} {day}, {date} {compared} ?)"),
+        let bound = |(compared, DateBound { moment_ns, day_ns }): &(&str, &DateBound)| match day_ns == moment_ns {
+            true => format!(" AND {date} {compared} ?"),
+            false => format!(" AND iif({date} % {DAY_NS} = 0, {date} {compared} {day_ns}, {date} {compared} ?)"),
         };
         bounds.iter().map(bound).collect()
     };
     let values: Vec<&dyn ToSql> =
-        values.into_iter().chain(bounds.iter().map(|(_, bound, _)| *bound as &dyn ToSql)).collect();
+        values.into_iter().chain(bounds.iter().map(|(_, bound)| &bound.moment_ns as &dyn ToSql)).collect();
 
     let among = documents.documents.as_ref().filter(|_| documents.count.saturating_mul(8) <= total);
     if filter.ids.is_empty() && among.is_none() {

@@ -5,8 +5,8 @@ use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 use tamis_store::prelude::*;
 use tamis_store::{
-    Attribute, AttributeCondition, Change, EmbeddedStore, Filter, LexicalQuery, NewDocument, NewPassage, PassageId,
-    Store,
+    Attribute, AttributeCondition, Change, DateBound, DateRange, EmbeddedStore, Filter, LexicalQuery, NewDocument,
+    NewPassage, PassageId, Store,
 };
 
 use crate::common::*;
@@ -78,7 +78,8 @@ fn dated() -> Vec<NewDocument> {
 }
 
 fn between(since: Option<i64>, until: Option<i64>) -> Filter {
-    Filter { since_ns: since.map(|day| day * DAY), until_ns: until.map(|day| day * DAY), ..Filter::default() }
+    let bound = |day: Option<i64>| day.map(|day| DateBound::at(day * DAY));
+    Filter { dates: DateRange { since: bound(since), until: bound(until) }, ..Filter::default() }
 }
 
 #[test]
@@ -100,21 +101,18 @@ fn the_date_is_the_passages_own_else_its_documents_else_its_files() {
             assert_eq!(passed(store, &between(since, until)).join(", "), expected, "{since:?} {until:?}");
         }
         assert_eq!(passing(store, &between(None, None)).len(), 6);
-        let always = Filter { since_ns: Some(i64::MIN), until_ns: Some(i64::MAX), ..Filter::default() };
+        let between =
+            |since, until| Filter { dates: DateRange { since: Some(since), until: Some(until) }, ..Filter::default() };
+        let always = between(DateBound::at(i64::MIN), DateBound::at(i64::MAX));
         assert_eq!(passing(store, &always).len(), 5, "a passage without a date never passes");
         // The asker's day begins eight hours later. What has a time is compared with the moment.
         let hours = DAY / 3;
-        let day = Filter {
-            since_ns: Some(20 * DAY + hours),
-            until_ns: Some(21 * DAY + hours),
-            since_day_ns: Some(20 * DAY),
-            until_day_ns: Some(21 * DAY),
-            ..Filter::default()
-        };
+        let begin = |day: i64| DateBound { moment_ns: day * DAY + hours, day_ns: day * DAY };
+        let day = between(begin(20), begin(21));
         for ids in [Vec::new(), all(store)] {
             assert_eq!(passed(store, &Filter { ids, ..day.clone() }), ["by its document"]);
         }
-        let ids = Filter { ids: all(store), ..between(Some(30), None) };
+        let ids = Filter { ids: all(store), ..self::between(Some(30), None) };
         assert_eq!(passing(store, &ids).len(), 2);
     });
 }

@@ -9,7 +9,7 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, Error as _};
-use tamis_store::{Attribute, AttributeCondition, Filter};
+use tamis_store::{Attribute, AttributeCondition, DateBound, DateRange, Filter};
 
 use crate::Error;
 #[cfg(feature = "clap")]
@@ -168,12 +168,11 @@ impl MetadataFilter {
         let given = any_of.filter(|(_, values)| !values.is_empty());
         filter.attributes.extend(given.map(|(name, values)| AttributeCondition::new(name, values)));
         filter.authors.extend(self.authors.iter().map(|author| author.trim_start_matches('@').to_owned()));
-        filter.since_ns = self.since.map(nanoseconds).or(filter.since_ns);
-        filter.until_ns = self.until.map(nanoseconds).or(filter.until_ns);
         let zone = TimeZone::system();
-        let other = |day: i64, moment: Timestamp| Some(day).filter(|day| *day != nanoseconds(moment));
-        filter.since_day_ns = self.since.and_then(|since| other(day_of(since, &zone).0, since)).or(filter.since_day_ns);
-        filter.until_day_ns = self.until.and_then(|until| other(day_of(until, &zone).1, until)).or(filter.until_day_ns);
+        let bound = |moment: Timestamp, day_ns: i64| DateBound { moment_ns: nanoseconds(moment), day_ns };
+        let since = self.since.map(|since| bound(since, day_of(since, &zone).0));
+        let until = self.until.map(|until| bound(until, day_of(until, &zone).1));
+        filter.dates = DateRange { since: since.or(filter.dates.since), until: until.or(filter.dates.until) };
         filter
     }
 }
@@ -254,8 +253,10 @@ mod tests {
                 AttributeCondition::new("label", ["windows"]),
             ],
             authors: owned(&["alice", "bob"]),
-            since_ns: Some(1_735_689_600_000_000_000),
-            until_ns: Some(i64::MAX),
+            dates: DateRange {
+                since: Some(DateBound::at(1_735_689_600_000_000_000)),
+                until: Some(DateBound::at(i64::MAX)),
+            },
             ..Filter::default()
         };
         assert_eq!(filter, expected);

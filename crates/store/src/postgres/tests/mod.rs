@@ -15,7 +15,7 @@ use database::TestDatabase;
 use super::PostgresStore;
 use crate::connection::Access;
 use crate::embedded::EmbeddedStore;
-use crate::filter::{AttributeCondition, Filter};
+use crate::filter::{AttributeCondition, DateBound, Filter};
 use crate::record::{
     Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, StoredPassage,
     TextForm, TextHash,
@@ -375,8 +375,8 @@ impl Both {
                 }
                 10 => filter.authors.push(random.one_of(&["ada", "GRÜßE", "bo", "nobody"]).to_string()),
                 _ => {
-                    filter.since_ns = random.often(60).then(|| random.below(900) as i64);
-                    filter.until_ns = random.often(60).then(|| random.below(1_000) as i64);
+                    filter.dates.since = random.often(60).then(|| DateBound::at(random.below(900) as i64));
+                    filter.dates.until = random.often(60).then(|| DateBound::at(random.below(1_000) as i64));
                 }
             }
         }

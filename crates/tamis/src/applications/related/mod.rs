@@ -27,7 +27,7 @@ use crate::import::FileCommit;
 use crate::lookup::Named;
 use crate::progress::Observer;
 use crate::search::{Asker, Context, CutReport, MetadataFilter, SimilarPassages, scope_around};
-use crate::tree::{GrepAnswer, GrepRequest};
+use crate::tree::{GrepAnswer, GrepRequest, TreeScope};
 use names::{LIST_SEPARATOR, last_parts};
 use references::Definitions;
 
@@ -482,8 +482,11 @@ fn count_occurrences(
         let request = GrepRequest {
             word_regexp: true,
             time_limit,
-            namespace: Some(namespace.clone()),
-            asker: Asker::with_rights(allowed.map(<[String]>::to_vec)),
+            scope: TreeScope {
+                namespace: Some(namespace.clone()),
+                asker: Asker::with_rights(allowed.map(<[String]>::to_vec)),
+                ..TreeScope::default()
+            },
             ..GrepRequest::new(alternatives.join("|"))
         };
         let found = index.tree().grep(&request, observer)?;

@@ -19,10 +19,9 @@ use tamis_store::DocumentState;
 use super::{Listed, Roots, Tree, TreeScope};
 use crate::Error;
 #[cfg(feature = "clap")]
-use crate::flags::{language, whole};
+use crate::flags::whole;
 use crate::lookup::whole_text;
 use crate::progress::Observer;
-use crate::search::Asker;
 
 /// Most matching lines that are listed.
 pub const MOST_LISTED: usize = 100_000;
@@ -70,16 +69,32 @@ pub struct GrepRequest {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(short = 'U', long))]
     pub multiline: bool,
-    /// Only these files, directories or globs; !GLOB leaves paths out.
-    #[schemars(length(max = 50), inner(length(max = 4000)), extend("x-whole" = true))]
-    #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(short = 'g', long = "glob", value_name = "GLOB"))]
-    pub paths: Vec<String>,
-    /// Only these languages or file extensions.
-    #[schemars(length(max = 50), inner(length(max = 50)))]
-    #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language))]
-    pub languages: Vec<String>,
+    /// The files to look at.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub scope: TreeScope,
+    /// The lines shown around each match.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub context: ContextLines,
+    /// List at most this many matching lines; all are counted (default: 100000, over HTTP 1000).
+    #[schemars(range(min = 0, max = 100_000))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = whole::<0, MOST_LISTED>))]
+    pub limit: Option<usize>,
+    /// Most characters shown of a line; the part around the first match is shown of a longer one. `None`: 400.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub line_chars: Option<usize>,
+    /// The time after which the rest is left out; `None`: unlimited.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub time_limit: Option<Duration>,
+}
+
+/// How many lines are shown around a match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct ContextLines {
     /// Show this many lines after each match, 0 to 100 (default: context).
     #[schemars(range(min = 0, max = 100))]
     #[cfg_attr(feature = "clap", arg(short = 'A', long, value_name = "N", value_parser = whole::<0, MOST_CONTEXT>))]
@@ -92,26 +107,6 @@ pub struct GrepRequest {
     #[schemars(range(min = 0, max = 100))]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = whole::<0, MOST_CONTEXT>))]
     pub context: Option<usize>,
-    /// List at most this many matching lines; all are counted (default: 100000, over HTTP 1000).
-    #[schemars(range(min = 0, max = 100_000))]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = whole::<0, MOST_LISTED>))]
-    pub limit: Option<usize>,
-    /// Repository (default: this one, or all).
-    #[schemars(length(min = 1, max = 200))]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
-    pub namespace: Option<String>,
-    /// Who asks.
-    #[serde(skip)]
-    #[cfg_attr(feature = "clap", arg(skip))]
-    pub asker: Asker,
-    /// Most characters shown of a line; the part around the first match is shown of a longer one. `None`: 400.
-    #[serde(skip)]
-    #[cfg_attr(feature = "clap", arg(skip))]
-    pub line_chars: Option<usize>,
-    /// The time after which the rest is left out; `None`: unlimited.
-    #[serde(skip)]
-    #[cfg_attr(feature = "clap", arg(skip))]
-    pub time_limit: Option<Duration>,
 }
 
 impl GrepRequest {
@@ -122,8 +117,8 @@ impl GrepRequest {
 
     /// Lines shown before and after each match.
     fn around(&self) -> (usize, usize) {
-        let usual = self.context.unwrap_or_default();
-        (self.before_context.unwrap_or(usual), self.after_context.unwrap_or(usual))
+        let usual = self.context.context.unwrap_or_default();
+        (self.context.before_context.unwrap_or(usual), self.context.after_context.unwrap_or(usual))
     }
 }
 
@@ -201,8 +196,7 @@ impl Tree<'_> {
         let limit = request.limit.unwrap_or(MOST_LISTED);
         within("limit", limit, MOST_LISTED)?;
         let matcher = compiled(request)?;
-        let GrepRequest { paths, languages, namespace, asker, .. } = request.clone();
-        let listed = self.listed(&TreeScope { paths, languages, namespace, asker })?;
+        let listed = self.listed(&request.scope)?;
         let roots = Roots::new(self);
         let until = request.time_limit.map(|limit| Instant::now() + limit);
         let mut answer = GrepAnswer {

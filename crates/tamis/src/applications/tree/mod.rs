@@ -28,7 +28,7 @@ use crate::index::{is_file, limits};
 use crate::search::{Asker, Context, SearchRequest, moment, scope_of};
 use crate::{Error, words};
 
-pub use grep::{GrepAnswer, GrepFile, GrepLine, GrepRequest, MOST_LISTED};
+pub use grep::{ContextLines, GrepAnswer, GrepFile, GrepLine, GrepRequest, MOST_LISTED};
 pub use outline::{FileOutline, OutlineAnswer, OutlineEntry, OutlineRequest};
 
 /// The files of the indexed tree. From [`Index::tree`].
@@ -173,16 +173,27 @@ fn by_part(part: &str, files: Vec<DocumentState>) -> (&'static str, Vec<Document
 // The files that the index knows, restricted to some paths, languages and namespaces.
 
 /// The files to look at. The default is all files of one's own namespace, or of all where none is one's own.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TreeScope {
-    /// Files, directories or globs under the root, any of them; a leading `!` excludes. Without a slash a name counts at any
-    /// depth; a leading `/` ties it to the root.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct TreeScope {
+    // Without a slash a name counts at any depth; a leading `/` ties it to the root.
+    /// Only these files, directories or globs; !GLOB leaves paths out.
+    #[schemars(length(max = 50), inner(length(max = 4000)), extend("x-whole" = true))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(short = 'g', long = "glob", value_name = "GLOB"))]
     pub paths: Vec<String>,
-    /// Languages by name or file extension, any of them.
+    /// Only these languages or file extensions.
+    #[schemars(length(max = 50), inner(length(max = 50)))]
+    #[serde(default)]
+    #[cfg_attr(feature = "clap", arg(long = "lang", value_name = "LANG", value_delimiter = ',', value_parser = language))]
     pub languages: Vec<String>,
-    /// The namespace; `None`: one's own, or all.
+    /// Repository (default: this one, or all).
+    #[schemars(length(min = 1, max = 200))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     pub namespace: Option<String>,
     /// Who asks.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub asker: Asker,
 }
 
