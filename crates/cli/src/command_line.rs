@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use tamis::flags::whole;
+use tamis::flag_values::whole;
 
 static COMMAND_LINE: OnceLock<Vec<OsString>> = OnceLock::new();
 

@@ -7,14 +7,14 @@
 //! [`run`] is the whole program. The command calls it, and so does the Python package, which brings the command along.
 
 mod args;
-mod background;
+mod background_embedding;
 mod command_line;
 mod commands;
 mod exit;
 mod interrupt;
+mod layout;
 mod links;
 mod output;
-mod page;
 mod print;
 mod progress;
 mod session;

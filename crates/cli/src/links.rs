@@ -74,7 +74,7 @@ pub fn safe(out: &mut dyn Write, text: &str) -> io::Result<()> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::page::{fitted, shortened};
+    use crate::layout::{fitted, shortened};
     use crate::print::text::label;
     use console::measure_text_width;
     use owo_colors::OwoColorize;

@@ -5,8 +5,8 @@
 
 use crate::command_line::{ColorWhen, Global};
 use crate::interrupt;
+use crate::layout::{self, Page};
 use crate::links::{self, Links};
-use crate::page::{self, Page};
 use anstream::{AutoStream, ColorChoice};
 use console::{Term, measure_text_width};
 use owo_colors::OwoColorize;
@@ -143,7 +143,7 @@ impl Output {
 
     fn stderr(&self, line: &str) {
         let columns = if io::stderr().is_terminal() { Term::stderr().size_checked() } else { None };
-        let line = columns.map_or(Cow::Borrowed(line), |(_, columns)| page::fitted(line, columns.into()));
+        let line = columns.map_or(Cow::Borrowed(line), |(_, columns)| layout::fitted(line, columns.into()));
         let mut stream = self.stderr_stream();
         // A closed standard error leaves nowhere to say so.
         let _ = writeln!(stream, "{line}");
@@ -197,7 +197,7 @@ impl Write for Sheet {
     fn flush(&mut self) -> io::Result<()> {
         let text = std::mem::take(&mut self.text);
         let text = String::from_utf8_lossy(&text);
-        let text = self.columns().map_or(Cow::Borrowed(&*text), |columns| page::fitted(&text, columns));
+        let text = self.columns().map_or(Cow::Borrowed(&*text), |columns| layout::fitted(&text, columns));
         if let Some((rows, columns)) = self.screen.filter(|_| self.pages)
             && is_longer(&text, rows, columns)
             && show_in_pager(&for_pager(&text, self.color, self.links.as_ref())?)?

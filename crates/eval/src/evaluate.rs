@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::baselines::{is_reserved, references};
 use crate::data::{Collection, EvalError, unique};
 use crate::prefix;
 use crate::ranking::Ranking;
-use crate::references::{is_reserved, references};
 use crate::report::{
     BudgetPoint, CollectionReport, FORMAT, MethodReport, Metric, Overall, QueryReport, Report, Sample,
 };

@@ -49,6 +49,7 @@
 //!
 //! Equal input gives equal bytes: random draws depend on [`Options::seed`] alone.
 
+mod baselines;
 mod calibration;
 mod compare;
 mod data;
@@ -59,12 +60,12 @@ mod output;
 mod plot;
 pub mod prefix;
 mod ranking;
-mod references;
 mod report;
 mod resample;
 mod summary;
 mod trec;
 
+pub use baselines::{FIXED_FITTED, FIXED_KNOWN, ORACLE, fixed_name};
 pub use calibration::{Bin, Forecast, Platt, brier, calibration_error, equal_mass, equal_width, log_loss};
 pub use compare::{Change, CollectionComparison, Comparison, MethodComparison, compare};
 pub use data::{
@@ -74,7 +75,6 @@ pub use evaluate::{Options, evaluate};
 pub use output::{NO_FIGURE, Table};
 pub use plot::{cut_plot, escape};
 pub use ranking::{POINTS, Ranking, Roc, auroc, roc};
-pub use references::{FIXED_FITTED, FIXED_KNOWN, ORACLE, fixed_name};
 pub use report::{
     BudgetPoint, CollectionReport, DepthReport, Direction, FORMAT, KeptColumns, MethodReport, Metric, Overall,
     QueryReport, Report, Sample,

@@ -4,7 +4,6 @@
 //! rule. `index` holds an open index and gives its answers as JSON, of which the package's own files make dataclasses. `running` waits
 //! for long calls so that Ctrl-C works. `evaluate` measures a run, and `command` is the program `tamis`.
 
-mod background;
 mod batch;
 mod command;
 mod cut;
@@ -15,6 +14,7 @@ mod request;
 mod result;
 mod rule;
 mod running;
+mod score_background;
 mod scores;
 
 use pyo3::prelude::*;
@@ -22,8 +22,6 @@ use pyo3::prelude::*;
 /// The extension module.
 #[pymodule]
 mod _tamis {
-    #[pymodule_export]
-    use crate::background::{Background, background};
     #[pymodule_export]
     use crate::batch::{Cuts, cut_many};
     #[pymodule_export]
@@ -40,6 +38,8 @@ mod _tamis {
     use crate::rule::methods;
     #[pymodule_export]
     use crate::running::Refresh;
+    #[pymodule_export]
+    use crate::score_background::{Background, background};
 
     use pyo3::prelude::*;
 

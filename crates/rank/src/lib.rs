@@ -36,21 +36,19 @@
 //!
 //! There is no I/O, no clock and no randomness, so the crate works with the results of any search engine.
 
-mod adjustment;
 mod asked_names;
-mod bare_text;
 mod definition;
 mod diversity;
 mod entries;
 mod fusion;
+mod language_and_recency;
 mod literal;
 mod query_names;
 mod relevance;
-mod required;
+mod required_terms;
+mod uninformative;
 
-pub use adjustment::{Adjustment, Decay, LanguageFactors, LanguageMatch, ROLE_FACTORS, Recency, lowered, role_factor};
 pub use asked_names::{AskedName, AskedNames, ExactFind, MOST_EXACT, NameFit, put_first};
-pub use bare_text::{LEAN_FACTOR, Lean, is_empty_comment, is_heading_alone, is_preamble_alone, is_signature_alone};
 pub use definition::{QueryNames, USAGE_FACTOR, definition_factors};
 pub use diversity::{NEAR_COPY, Shingles, diversified, jaccard, near_copies};
 pub use entries::{Entry, NAMED, Standing, entries, entry_scores, entry_value, representative};
@@ -58,10 +56,14 @@ pub use fusion::{
     BackgroundEvidence, Evidence, Fusion, FusionError, Phrasing, ScoredPhrasing, best_scores, fuse_phrasings,
     merged_ranks, order,
 };
+pub use language_and_recency::{
+    Adjustment, Decay, LanguageFactors, LanguageMatch, ROLE_FACTORS, Recency, lowered, role_factor,
+};
 pub use literal::{LiteralRun, LiteralText};
 pub use query_names::{PathNames, ProperNames};
 pub use relevance::{
     Basis, ENTRY_FEATURES, EntryFeatures, EvidencePart, JOINT_FEATURES, JudgedEntry, LIST_FEATURES, QueryFeatures,
     Relevance, Shift, WeighedEvidence, joint_values, probability, relevance,
 };
-pub use required::{RequiredKind, RequiredTerm, RequiredTerms};
+pub use required_terms::{RequiredKind, RequiredTerm, RequiredTerms};
+pub use uninformative::{LEAN_FACTOR, Lean, is_empty_comment, is_heading_alone, is_preamble_alone, is_signature_alone};

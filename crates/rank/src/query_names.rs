@@ -6,7 +6,7 @@ use std::fmt;
 use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::definition::{for_each_word, has_inner_capital, is_minor};
-use crate::required::squashed;
+use crate::required_terms::squashed;
 
 /// Most names of one query. A pasted report has dozens, and the first ones say as much.
 const MOST_NAMES: usize = 24;

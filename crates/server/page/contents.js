@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { element, fill, say, section, table, tiles } from "./elements.js";
 import { listen } from "./live.js";
-import { capital, collectionName, count, figure, languageName, percent } from "./words.js";
+import { capital, collectionName, count, figure, languageName, percent, size } from "./words.js";
 
 export async function show(view, parameters, rights, signal) {
   document.title = "Index – Tamis";
@@ -109,7 +109,7 @@ function figuresOf(status) {
   const head = (name) => [name, "Documents", "Passages"];
   return [
     tiles([["Documents", figure(status.documents)], ["Passages", figure(status.passages)], all > 0 ? ["Embedded", percent(embedded / all)] : null,
-      sizes > 0 ? ["On disk", `${(sizes / 1e6).toFixed(1)} MB`] : null, ["Changed since", status.stale ? count(status.stale, "file") : "No file"]]),
+      sizes > 0 ? ["On disk", size(sizes)] : null, ["Changed since", status.stale ? count(status.stale, "file") : "No file"]]),
     element("div", { class: "cards" },
       section("Collections", head("Collection"), counted(status.collections, collectionName)),
       languages.length === 0 ? null : element("section", {}, element("h2", {}, "Languages"), table(head("Language"), languages.slice(0, MOST_LANGUAGES)),

@@ -66,6 +66,9 @@ export function percent(share) {
   return whole === 0 && share > 0 ? "<1%" : whole === 100 && share < 1 ? ">99%" : `${whole}%`;
 }
 
+/** A number of bytes such as "12.5 MB". */
+export const size = (bytes) => bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+
 /** A day such as "28 Nov 2026", without its year if `isShort`. */
 export function day(moment, isShort = false) {
   const options = { day: "numeric", month: "short", timeZone: "UTC", ...(isShort ? {} : { year: "numeric" }) };

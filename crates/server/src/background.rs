@@ -17,8 +17,8 @@ use tamis::{Error, Index, Observer, RunOptions, RunReport, Stage};
 use tamis_store::StoreError;
 use tokio::sync::watch;
 
+use crate::call_queue::{ActiveCalls, lower_thread_priority};
 use crate::caller::Caller;
-use crate::lanes::{ActiveCalls, lower_thread_priority};
 
 /// Reading embeds with the quick model only; the better models belong to the other thread.
 const QUICK_MODEL_ONLY: RunOptions = RunOptions { embed_at_most: 0, hurried: true, ..RunOptions::WHOLE };

@@ -19,11 +19,11 @@ use crate::api::metrics::Metrics;
 use crate::api::problem::Problem;
 use crate::arguments::WHOLE;
 use crate::background::{Background, BackgroundState, Phase};
+use crate::call_queue::Lane;
 use crate::caller::Caller;
-use crate::lanes::Lane;
-use crate::page::DEFAULT_MAX_CHARS;
-use crate::refused::Refused;
-use crate::{arguments, text};
+use crate::paging::DEFAULT_MAX_CHARS;
+use crate::refusal_text::Refused;
+use crate::{arguments, untrusted_text};
 
 /// An operation: its request and answer with their schemas, and its call of the library.
 pub(crate) trait Operation {
@@ -317,11 +317,11 @@ fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolR
         call.metrics.search("/mcp", T::TOOL_NAME, kept);
     }
     let text = T::text(call, &answer, &options);
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text::text(&text, most))]);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(untrusted_text::text(&text, most))]);
     // The data repeats the text, and many clients give a model both.
     if call.with_data {
         let answer = arguments::without_nulls(serde_json::to_value(&answer).map_err(invalid)?);
-        result.structured_content = Some(text::data(arguments::in_object(answer), MAX_DATA_CHARS));
+        result.structured_content = Some(untrusted_text::data(arguments::in_object(answer), MAX_DATA_CHARS));
     }
     Ok(result)
 }

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::background::BackgroundState;
-use crate::text::name;
+use crate::untrusted_text::name;
 
 /// Shortest time between two reports, except at the start of a stage.
 const MIN_INTERVAL: Duration = Duration::from_millis(100);

@@ -7,7 +7,7 @@ use rmcp::model::{GetPromptResult, JsonObject, ListPromptsResult, Prompt, Prompt
 use serde_json::Value;
 
 use crate::arguments::nearest;
-use crate::text::{clean, fenced, line};
+use crate::untrusted_text::{clean, fenced, line};
 
 /// An argument of a prompt: its name, whether it is required, and its description.
 type Argument = (&'static str, bool, &'static str);

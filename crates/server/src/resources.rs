@@ -10,8 +10,8 @@ use tamis::Error;
 use tamis_store::DocumentState;
 
 use crate::operation::Call;
-use crate::refused::Refused;
-use crate::text::{clean, first, json_length, name};
+use crate::refusal_text::Refused;
+use crate::untrusted_text::{clean, first, json_length, name};
 
 /// Documents on a page of the list.
 const PAGE_SIZE: usize = 200;

@@ -7,8 +7,8 @@ use tamis::search::{FurtherPassage, Nearest, judged, percent};
 use tamis::{Answer, Hit};
 
 use crate::operation::Call;
-use crate::page::{Entry, List, NEXT_CHARS, PageArguments};
-use crate::text::{clean, dedented, fenced, line, name, short};
+use crate::paging::{Entry, List, NEXT_CHARS, PageArguments};
+use crate::untrusted_text::{clean, dedented, fenced, line, name, short};
 
 /// The results below the line take no more than this part of an answer, and of one without results.
 const NEAREST_PART: usize = 8;

@@ -23,12 +23,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::metrics::Metrics;
 use crate::background::{Background, BackgroundState, ChangeFeed, CurrentIndex, Phase};
+use crate::call_queue::{ActiveCalls, Lane, Lanes, Share};
 use crate::caller::Caller;
-use crate::lanes::{ActiveCalls, Lane, Lanes, Share};
 use crate::operation::{Call, Content, HTTP, RegisteredTool};
 use crate::progress::{Reporter, forward};
-use crate::text::name;
-use crate::{operations, prompts, resources, text};
+use crate::untrusted_text::name;
+use crate::{operations, prompts, resources, untrusted_text};
 
 /// Instructions that a client gives its agent at the start.
 const INSTRUCTIONS: &str = "Tamis searches the code, documents, issues and notes indexed here and returns only what is relevant. \
@@ -342,7 +342,7 @@ impl ServerHandler for Server {
         let Some((position, tool)) = self.tools_for(&caller).find(|(_, tool)| tool.name() == request.name) else {
             let names: Vec<&str> = self.tools_for(&caller).map(|(_, tool)| tool.name()).collect();
             let message = format!("{}: no such tool; the tools are {}", name(&request.name), names.join(", "));
-            return Err(text::error(ErrorData::invalid_params(message, None)));
+            return Err(untrusted_text::error(ErrorData::invalid_params(message, None)));
         };
         let arguments = request.arguments.unwrap_or_default();
         let result = self.work(context, tool.lane, move |call, tools| tools[position].answer(call, arguments)).await;
@@ -378,7 +378,7 @@ impl ServerHandler for Server {
                 ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
             }
         };
-        Err(text::error(error))
+        Err(untrusted_text::error(error))
     }
 
     async fn list_resources(
@@ -388,7 +388,7 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
         let listed = self.work(context, Lane::Quick, move |call, _| resources::list(call, cursor.as_deref())).await;
-        listed.unwrap_or_else(stopped).map_err(text::error)
+        listed.unwrap_or_else(stopped).map_err(untrusted_text::error)
     }
 
     async fn list_resource_templates(
@@ -406,7 +406,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = self.work(context, Lane::Quick, move |call, _| resources::read(call, &request.uri)).await;
-        read.unwrap_or_else(stopped).map(Into::into).map_err(text::error)
+        read.unwrap_or_else(stopped).map(Into::into).map_err(untrusted_text::error)
     }
 
     async fn list_prompts(
@@ -423,7 +423,9 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&request.name, request.arguments.unwrap_or_default()).map(Into::into).map_err(text::error)
+        prompts::get(&request.name, request.arguments.unwrap_or_default())
+            .map(Into::into)
+            .map_err(untrusted_text::error)
     }
 
     async fn complete(
@@ -439,7 +441,7 @@ impl ServerHandler for Server {
                     resources::complete(call, &argument.name, &argument.value, namespace.as_deref())
                 };
                 let completed = self.work(context, Lane::Quick, complete).await.unwrap_or_else(stopped);
-                completed.map(CompleteResult::new).map_err(text::error)
+                completed.map(CompleteResult::new).map_err(untrusted_text::error)
             }
             // Arguments of prompts are free text.
             _ => Ok(CompleteResult::default()),

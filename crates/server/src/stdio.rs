@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::process::ServeError;
 use crate::server::Server;
-use crate::text;
+use crate::untrusted_text;
 
 /// Most bytes of a line.
 const MAX_LINE: usize = 16 << 20;
@@ -244,7 +244,7 @@ pub(crate) fn read(bytes: &[u8]) -> Incoming {
 
 /// An error response.
 pub(crate) fn error_response(code: ErrorCode, message: impl Into<String>, id: Option<&RequestId>) -> Value {
-    let error = text::error(ErrorData::new(code, message.into(), None));
+    let error = untrusted_text::error(ErrorData::new(code, message.into(), None));
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 

@@ -52,48 +52,44 @@
 #[cfg(test)]
 extern crate self as tamis_store;
 
-mod cache;
 mod connection;
 mod content;
 mod counting_allocator;
 mod embedded;
+mod embedding_cache;
 mod error;
 mod evidence;
 mod files;
 mod filter;
 mod graph;
-mod guard;
-mod hits;
 mod lexical;
 mod lock;
 mod names;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod recent;
+mod recent_results;
 mod record;
 mod report;
+mod retrieval;
 mod semantic;
-mod session;
 mod sql;
+mod sql_guard;
 mod sqlite;
+mod statements;
 mod store;
 mod usage;
 mod usage_record;
 pub mod vectors;
 
-pub use cache::{CacheSummary, EmbeddingCache};
 pub use connection::Access;
 pub use embedded::EmbeddedStore;
+pub use embedding_cache::{CacheSummary, EmbeddingCache};
 pub use error::{Result, StoreError};
 pub use evidence::{
     Claim, EVIDENCE_COLLECTION, Edge, EdgeKind, EvidenceKey, EvidenceRecord, Fragment, LONGEST_EVIDENCE_TEXT, NodeType,
     Page, Relation, Task, Work, domain,
 };
 pub use filter::{AttributeCondition, DateBound, DateRange, Filter, PathGlobs};
-pub use hits::{
-    Background, LexicalHit, LexicalHits, LexicalQuery, LexicalScore, LexicalStatistics, NearWord, Nearest, SemanticHit,
-    TermStatistics,
-};
 pub use lexical::{Highlighter, Mark};
 #[cfg(feature = "postgres")]
 pub use postgres::{
@@ -107,6 +103,10 @@ pub use record::{
 };
 pub use report::{
     Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,
+};
+pub use retrieval::{
+    Background, LexicalHit, LexicalHits, LexicalQuery, LexicalScore, LexicalStatistics, NearWord, Nearest, SemanticHit,
+    TermStatistics,
 };
 pub use sql::{
     LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SQL_TABLES, SqlColumn, SqlQuery, SqlRows,

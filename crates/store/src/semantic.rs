@@ -12,7 +12,7 @@ use crate::content::Model;
 use crate::error::{Result, StoreError};
 use crate::files::{Stamp, Verified};
 use crate::filter::Selection;
-use crate::recent::{Recent, lock};
+use crate::recent_results::{Recent, lock};
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, TransactionError, replay};
 use crate::vectors::{

@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::session::Dialect;
+use crate::statements::Dialect;
 
 /// The most rows of an answer.
 pub const MOST_SQL_ROWS: usize = 200;

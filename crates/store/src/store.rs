@@ -20,12 +20,12 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};
 use crate::filter::Filter;
-use crate::hits::{LexicalHits, LexicalQuery, LexicalScore, NearWord, Nearest};
 use crate::record::{
     Applied, Attribute, Calibration, Change, DocumentId, DocumentState, ModelKey, Namespace, NewNamespace, PassageId,
     PassageRef, Place, StoredPassage, TextHash, TextToEmbed, Tree, WholeDocument,
 };
 use crate::report::{Coverage, EvidenceSummary, Findings, Origin, Progress, Pruned, Summary};
+use crate::retrieval::{LexicalHits, LexicalQuery, LexicalScore, NearWord, Nearest};
 use crate::sql::{SqlQuery, SqlRows};
 use crate::usage_record::{
     JudgedSearch, Judgement, LoggedSearch, OpenedCount, Opening, Purged, QueryQuality, RecordedSearch, SearchSummary,

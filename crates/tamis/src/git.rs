@@ -15,9 +15,9 @@ use rayon::prelude::*;
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
-use crate::child;
-use crate::child::{End, Limit};
 use crate::file::foreign::{read_in, read_regular};
+use crate::subprocess;
+use crate::subprocess::{End, Limit};
 
 /// The time limit for one repository. The results up to then are used.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -514,7 +514,7 @@ pub(crate) fn ask(
     limit: &Limit<'_>,
     each: impl FnMut(&[u8]) -> ControlFlow<()> + Send,
 ) -> Result<(), String> {
-    let ended = child::run(&mut command(root, arguments)?, MOST_BYTES, limit, each)
+    let ended = subprocess::run(&mut command(root, arguments)?, MOST_BYTES, limit, each)
         .map_err(|error| format!("git cannot be started: {error}"))?;
     match ended.end {
         End::Enough => Ok(()),
@@ -537,7 +537,7 @@ fn reason(complaint: &str) -> String {
 }
 
 fn command(root: &Path, arguments: &[&str]) -> Result<Command, String> {
-    let mut command = Command::new(child::program("git").ok_or("there is no git on this machine")?);
+    let mut command = Command::new(subprocess::program("git").ok_or("there is no git on this machine")?);
     command.current_dir(root);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().to_ascii_uppercase().starts_with("GIT_") {

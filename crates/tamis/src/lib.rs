@@ -47,27 +47,26 @@
 //! `tamis-store` and `tamis-text`.
 
 mod applications;
-mod child;
-#[cfg(feature = "clients")]
-pub mod clients;
+mod build_features;
 mod collections;
 pub mod config;
 #[cfg(feature = "evidence")]
 pub mod copy;
 pub mod dates;
 mod error;
-mod features;
 pub mod file;
 #[cfg(feature = "clap")]
-pub mod flags;
+pub mod flag_values;
 mod git;
+pub mod git_hooks;
 mod handle;
-pub mod hook;
 #[cfg(feature = "hub")]
 mod host;
 pub mod hub;
 pub mod import;
 pub mod index;
+#[cfg(feature = "clients")]
+pub mod install;
 mod location;
 mod lookup;
 mod models;
@@ -75,6 +74,7 @@ mod progress;
 pub mod search;
 mod server_message;
 mod status;
+mod subprocess;
 mod words;
 
 #[cfg(feature = "evidence")]
@@ -82,9 +82,9 @@ pub use applications::evidence;
 pub use applications::{
     calibrate, duplicates, evaluate, feedback, lists, memory, pack, related, telemetry, tree, troubleshoot,
 };
+pub use build_features::features;
 pub use config::Mode;
 pub use error::Error;
-pub use features::features;
 pub use handle::{Index, IndexBuilder, Source, SourceSettings, SourceState};
 pub use index::{Freshness, RunOptions, RunReport, TextDocument};
 pub use location::{INDEX_DIRECTORY, Location, machine_name};

@@ -8,7 +8,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use crate::document::Note;
-use crate::pictures::without_data;
+use crate::embedded_data::without_data;
 
 /// Bytes of a file that decide its encoding.
 const DETECTION_BYTES: usize = 64 << 10;

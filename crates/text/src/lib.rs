@@ -33,21 +33,21 @@
 
 #![cfg_attr(not(all(feature = "documents", feature = "grammars", feature = "wiki")), allow(dead_code, unused_imports))]
 
-mod bound;
 mod code;
 mod conversation;
 mod dates;
 mod decode;
+mod divide;
 mod document;
 #[cfg(feature = "documents")]
 mod documents;
+mod embedded_data;
 mod issues;
 mod languages;
+mod large_text;
+mod limits;
 mod lines;
 mod notes;
-mod pack;
-mod parts;
-mod pictures;
 mod prose;
 mod read;
 mod role;

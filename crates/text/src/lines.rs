@@ -73,7 +73,7 @@ impl<'text> Lines<'text> {
         (self.tokens[last + 1] - self.tokens[first]) as usize
     }
 
-    /// Tokens before each line and in all, for [`crate::pack`].
+    /// Tokens before each line and in all, for [`crate::divide`].
     pub fn token_sums(&self) -> &[u32] {
         &self.tokens
     }

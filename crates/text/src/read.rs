@@ -5,15 +5,15 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 
 use crate::decode::decode_words;
+use crate::divide::{Piece, pack};
 use crate::document::{Document, HEADING_LENGTH, Note, Options, ParseFailure, Passage};
 #[cfg(feature = "documents")]
 use crate::documents;
 use crate::languages::{Category, Language, Parsing};
+use crate::large_text::parts;
 use crate::lines::{Lines, clamp, has_word};
-use crate::pack::{Piece, pack};
-use crate::parts::parts;
 use crate::role_by_content::{is_license_header, role_of_text};
-use crate::{Kind, Role, Skip, code, dates, pack, prose, skip};
+use crate::{Kind, Role, Skip, code, dates, divide, prose, skip};
 
 /// Reads the file at `path` (relative, with forward slashes), whose content is `bytes`.
 ///
@@ -90,7 +90,7 @@ fn read_text(
         }
         Some(language) if category == Category::Prose => prose::read(language.name, &lines, max_tokens, role),
         Some(language) if language.name == "csv" => {
-            let mut passages = passages(&lines, &pack::record_windows(&lines, max_tokens), role);
+            let mut passages = passages(&lines, &divide::record_windows(&lines, max_tokens), role);
             let table = prose::Outline { tables: vec![(0, lines.count())], ..prose::Outline::default() };
             for passage in &mut passages {
                 passage.context = table.header(&lines, passage.start_line.saturating_sub(1) as usize);
@@ -150,7 +150,7 @@ pub fn passages_of(
 }
 
 fn line_passages(lines: &Lines<'_>, max_tokens: usize, role: Role) -> Vec<Passage> {
-    passages(lines, &pack::windows(lines, max_tokens), role)
+    passages(lines, &divide::windows(lines, max_tokens), role)
 }
 
 fn passages(lines: &Lines<'_>, pieces: &[Piece], role: Role) -> Vec<Passage> {
@@ -209,7 +209,7 @@ pub fn read_document(path: &str, bytes: &[u8], options: &Options) -> Result<Opti
     match is_lfs_pointer(bytes) {
         true => Err(Skip::LfsPointer),
         #[cfg(feature = "documents")]
-        false => crate::bound::bounded_document(bytes.len(), || documents::read(path, bytes, options)),
+        false => crate::limits::bounded_document(bytes.len(), || documents::read(path, bytes, options)),
         #[cfg(not(feature = "documents"))]
         false => {
             let _ = (path, options);
@@ -237,7 +237,7 @@ pub fn read_statement(kind: Kind, text: &str, heading: Option<&str>, options: &O
         return Vec::new();
     };
     let max_tokens = options.limit();
-    let pieces = pack(&lines, (first, last), lines.token_sums(), max_tokens, |row| pack::badness(&lines, row));
+    let pieces = pack(&lines, (first, last), lines.token_sums(), max_tokens, |row| divide::badness(&lines, row));
     let heading = heading.map(str::trim).filter(|heading| !heading.is_empty());
     let heading: Option<String> = heading.map(|heading| heading.chars().take(HEADING_LENGTH).collect());
     let several = pieces.len() > 1;

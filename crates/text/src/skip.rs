@@ -3,10 +3,10 @@
 use crate::Language;
 use crate::decode::has_byte_order_mark;
 use crate::document::named;
+use crate::embedded_data::without_data;
 use crate::languages::Category;
+use crate::large_text::is_read_in_parts;
 use crate::lines::{contains, extension, file_name, has_end, has_word};
-use crate::parts::is_read_in_parts;
-use crate::pictures::without_data;
 use crate::read::{is_document, is_lfs_pointer};
 use crate::secret_files::{is_cluster_secret, is_secret};
 

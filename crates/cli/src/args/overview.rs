@@ -1,6 +1,6 @@
 //! The first page of help: the commands that most people use, and the others by group.
 
-use crate::page::wrapped;
+use crate::layout::wrapped;
 use clap::Command;
 use console::Term;
 

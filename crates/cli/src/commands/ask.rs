@@ -3,7 +3,7 @@
 
 use super::cut::refused;
 use super::refresh;
-use crate::background;
+use crate::background_embedding;
 use crate::command_line::Global;
 use crate::output::{Output, json_lines};
 use crate::print::{answer, explain};
@@ -141,7 +141,7 @@ pub fn ask(
     let mut answer = index.search_with(&request, &freshness, &())?;
     answer.warnings.extend(refresh::outdated(&freshness));
     warn(&answer, &freshness, output);
-    background::start(&index, freshness.report.as_ref(), output);
+    background_embedding::start(&index, freshness.report.as_ref(), output);
     if let Some(problem) = index.feedback().recording_problem().filter(|_| output.verbose()) {
         output.note(&format!("the search could not be recorded, so it cannot be judged: {problem}"));
     }

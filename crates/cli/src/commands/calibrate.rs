@@ -3,8 +3,8 @@
 use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::table::Columns;
 use crate::print::text::{count, counted, label};
 use crate::progress::Progress;
@@ -15,7 +15,7 @@ use serde_json::json;
 use std::io::{self, BufRead, IsTerminal, Write};
 use tamis::Index;
 use tamis::calibrate::{CalibrateReport, CalibrateRequest, LanguageCalibration, Measurement, Outcome, ThresholdSource};
-use tamis::flags::language;
+use tamis::flag_values::language;
 
 /// Flags of `tamis calibrate`.
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use crate::command_line::Global;
 use crate::exit::Exit;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::text::{label, visible};
 use crate::session::Session;
 use anyhow::{Result, bail};

@@ -3,8 +3,8 @@
 use crate::command_line::{Global, at_least_one};
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::table::Columns;
 use crate::print::text::{ago, count, counted, label, visible};
 use crate::progress::Progress;

@@ -8,7 +8,7 @@ use crate::print::report;
 use crate::print::text::{counted, label};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::{background, interrupt};
+use crate::{background_embedding, interrupt};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -127,7 +127,7 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
     })?;
     output.answer(arguments.json, &report, output.styled(), |out| report::report(out, &report, output.verbose()))?;
     refresh::warn_of_models(&report, output);
-    background::start(&index, Some(&report), output);
+    background_embedding::start(&index, Some(&report), output);
     Ok(ended(&report, output))
 }
 

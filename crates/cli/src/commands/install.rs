@@ -15,7 +15,7 @@ use similar::{ChangeTag, TextDiff};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tamis::Location;
-use tamis::clients::{Client, Entry, EntryOptions, Plan, Scope, Standing, Surroundings, standing};
+use tamis::install::{Client, Entry, EntryOptions, Plan, Scope, Standing, Surroundings, standing};
 
 /// Flags of `tamis install`.
 #[derive(Debug, Args)]

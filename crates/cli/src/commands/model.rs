@@ -3,8 +3,8 @@
 use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::table::Columns;
 use crate::print::text::{bytes, count, label, visible};
 use crate::progress::Progress;
@@ -66,7 +66,7 @@ pub struct ModelAddArguments {
     #[arg(value_name = "OWNER/NAME[@REVISION]")]
     pub model: ModelName,
     /// Call it NAME in the configuration [default: its name without the owner]
-    #[arg(long = "as", value_name = "NAME", value_parser = tamis::flags::name)]
+    #[arg(long = "as", value_name = "NAME", value_parser = tamis::flag_values::name)]
     pub alias: Option<String>,
     /// Use it: add it to index.models, or make it rerank.model
     #[arg(long = "use")]

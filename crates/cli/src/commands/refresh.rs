@@ -5,7 +5,7 @@ use crate::print::report;
 use crate::print::text::counted;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::{background, interrupt};
+use crate::{background_embedding, interrupt};
 use anyhow::Result;
 use std::io::{self, BufRead, IsTerminal, Write};
 use tamis::config::Config;
@@ -35,7 +35,7 @@ pub fn open_or_make(session: Session, no_refresh: bool, output: &Output) -> Resu
     let wants_refresh = config.search.refresh && !no_refresh;
     let Some((index, freshness)) = open(session, config, wants_refresh, output)? else { return Ok(None) };
     warn(&freshness, output);
-    background::start(&index, freshness.report.as_ref(), output);
+    background_embedding::start(&index, freshness.report.as_ref(), output);
     Ok(Some(index))
 }
 
@@ -50,7 +50,7 @@ pub fn open_existing(session: Session, no_refresh: bool, output: &Output) -> Res
     let freshness = refreshed(&index, wants_refresh, output)?;
     if let Some(freshness) = &freshness {
         warn(freshness, output);
-        background::start(&index, freshness.report.as_ref(), output);
+        background_embedding::start(&index, freshness.report.as_ref(), output);
     }
     Ok(freshness.map(|_| index))
 }

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use clap_complete::Shell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use tamis::hook::{HookReport, HookState, install, lines, remove};
+use tamis::git_hooks::{HookReport, HookState, install, lines, remove};
 
 /// Flags of `tamis setup`.
 #[derive(Debug, Args)]

@@ -3,8 +3,8 @@
 use super::import;
 use crate::command_line::Global;
 use crate::exit::Exit;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::report::{pending, skipped, unread};
 use crate::print::table::Columns;
 use crate::print::text::{ago, bytes, count, counted, label, visible};

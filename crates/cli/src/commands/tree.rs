@@ -3,8 +3,8 @@
 use super::refresh;
 use crate::command_line::Global;
 use crate::exit::Exit;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::text::{bytes, count, counted, highlighted, label, visible};
 use crate::session::Session;
 use crate::working_directory::WorkingDirectory;

@@ -3,8 +3,8 @@
 use super::refresh;
 use crate::command_line::Global;
 use crate::exit::Exit;
+use crate::layout::{Page, shortened};
 use crate::output::Output;
-use crate::page::{Page, shortened};
 use crate::print::text::{counted, label, visible};
 use crate::session::{Session, setting};
 use anyhow::{Context, Result};

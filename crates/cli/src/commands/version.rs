@@ -1,8 +1,8 @@
 //! `tamis version` and `tamis schema`: what programs, installers and reports of problems need to know of this build.
 
 use crate::exit::Exit;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::table::Columns;
 use anyhow::Result;
 use clap::{Args, ValueEnum};

@@ -1,7 +1,7 @@
 //! The results of a search, and the line on how many there are and why.
 
 use super::text::{highlighted, label, line_range, origin_of, visible};
-use crate::page::{Page, shortened, shortened_middle, shortened_start, wrapped};
+use crate::layout::{Page, shortened, shortened_middle, shortened_start, wrapped};
 use console::measure_text_width;
 use owo_colors::OwoColorize;
 use std::collections::HashSet;

@@ -3,7 +3,7 @@
 use super::plot::{Curve, plot};
 use super::table::Columns;
 use super::text::{count, label, maybe, milliseconds, number, visible};
-use crate::page::{Page, shortened_start};
+use crate::layout::{Page, shortened_start};
 use owo_colors::OwoColorize;
 use std::io;
 use tamis::Answer;

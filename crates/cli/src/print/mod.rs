@@ -12,7 +12,7 @@ pub mod text;
 
 /// The output of a printer without styles, and without a terminal to fit.
 #[cfg(test)]
-pub fn plain(print: impl FnOnce(&mut dyn crate::page::Page) -> std::io::Result<()>) -> String {
+pub fn plain(print: impl FnOnce(&mut dyn crate::layout::Page) -> std::io::Result<()>) -> String {
     let mut written = Vec::new();
     print(&mut written).expect("a vector takes everything");
     anstream::adapter::strip_str(&String::from_utf8(written).expect("text")).to_string()
@@ -20,9 +20,9 @@ pub fn plain(print: impl FnOnce(&mut dyn crate::page::Page) -> std::io::Result<(
 
 /// The output of a printer without styles, in a terminal of so many columns.
 #[cfg(test)]
-pub fn plain_in(columns: usize, print: impl FnOnce(&mut dyn crate::page::Page) -> std::io::Result<()>) -> String {
+pub fn plain_in(columns: usize, print: impl FnOnce(&mut dyn crate::layout::Page) -> std::io::Result<()>) -> String {
     let mut page = samples::NarrowPage { columns, text: Vec::new() };
     print(&mut page).expect("a vector takes everything");
     let text = String::from_utf8(page.text).expect("text");
-    anstream::adapter::strip_str(&crate::page::fitted(&text, columns)).to_string()
+    anstream::adapter::strip_str(&crate::layout::fitted(&text, columns)).to_string()
 }

@@ -1,6 +1,6 @@
 //! The curve of a pool's scores with the cut, drawn as text.
 
-use crate::page::Page;
+use crate::layout::Page;
 use owo_colors::OwoColorize;
 use std::io;
 

@@ -1,7 +1,7 @@
 //! The report of a run.
 
 use super::text::{bytes, count, counted, label, milliseconds, visible};
-use crate::page::Page;
+use crate::layout::Page;
 use owo_colors::OwoColorize;
 use std::collections::BTreeMap;
 use std::io;

@@ -1,6 +1,6 @@
 //! Answers for the printers' tests, and a page with a width.
 
-use crate::page::Page;
+use crate::layout::Page;
 use std::io::{self, Write};
 use tamis::search::{Copy, FurtherPassage, IndexReport, Nearest, PoolEntry};
 use tamis::{Answer, CutReport, Hit};

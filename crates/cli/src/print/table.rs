@@ -1,7 +1,7 @@
 //! Plain tables: aligned columns without borders or colour, narrow enough for the terminal.
 
 use super::text::visible;
-use crate::page::{Page, shortened, shortened_start};
+use crate::layout::{Page, shortened, shortened_start};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::measure_text_width;

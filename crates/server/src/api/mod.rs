@@ -21,8 +21,8 @@ use serde_json::ser::{CompactFormatter, Serializer};
 use tamis_text::safe::SafeJson;
 
 use crate::arguments::nearest;
+use crate::call_queue::Lane;
 use crate::caller::Caller;
-use crate::lanes::Lane;
 use crate::operation::{Call, Route};
 use crate::{arguments, operations};
 use problem::{Kind, Problem};

@@ -9,7 +9,7 @@ use tamis::lists::ListError;
 use tamis_store::StoreError;
 
 use crate::caller::Caller;
-use crate::refused;
+use crate::refusal_text;
 
 /// The content type of a problem document.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
@@ -127,8 +127,8 @@ impl Problem {
 
     /// The problem as a caller may read it. A failure can name files, which only callers who may read everything see.
     pub fn for_caller(self, caller: &Caller) -> Problem {
-        let instead = self.instead.or((self.kind == Kind::Internal).then_some(refused::UNREADABLE));
-        Problem { detail: refused::for_caller(caller, self.detail, instead), ..self }
+        let instead = self.instead.or((self.kind == Kind::Internal).then_some(refusal_text::UNREADABLE));
+        Problem { detail: refusal_text::for_caller(caller, self.detail, instead), ..self }
     }
 
     /// The document.
@@ -171,7 +171,7 @@ impl From<Error> for Problem {
             // The addresses of the database's servers are no business of a caller.
             tracing::warn!(target: "tamis::http", detail = %error, "the database is not available");
             let problem = Problem::new(Kind::Unavailable, format!("the database: {reason}"));
-            return Problem { instead: refused::instead(&error), ..problem };
+            return Problem { instead: refusal_text::instead(&error), ..problem };
         }
         let kind = match &error {
             // Another caller's search looks the same as a missing one.
@@ -189,7 +189,7 @@ impl From<Error> for Problem {
             Error::Store(StoreError::Busy { .. }) => Kind::Unavailable,
             _ => Kind::Internal,
         };
-        Problem { instead: refused::instead(&error), ..Problem::new(kind, error.to_string()) }
+        Problem { instead: refusal_text::instead(&error), ..Problem::new(kind, error.to_string()) }
     }
 }
 

@@ -23,10 +23,10 @@ use super::gate::{Gate, Identity, is_json};
 use super::headers::single;
 use super::sessions::Sessions;
 use crate::api::problem::{Kind, Problem};
+use crate::call_queue::Share;
 use crate::caller::Caller;
-use crate::lanes::Share;
 use crate::server::Server;
-use crate::{refused, stdio};
+use crate::{refusal_text, stdio};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -140,7 +140,7 @@ fn json(status: StatusCode, message: &Value) -> Response {
 /// The refusal where the sessions of all servers cannot be reached. The reason can name what keeps them.
 fn unavailable(caller: &Caller, reason: String) -> Problem {
     const INSTEAD: &str = "the sessions cannot be read now; try again in a moment";
-    Problem::new(Kind::Unavailable, refused::for_caller(caller, reason, Some(INSTEAD)))
+    Problem::new(Kind::Unavailable, refusal_text::for_caller(caller, reason, Some(INSTEAD)))
 }
 
 /// The session that a request names, if it belongs to the client. Another client's session looks the same as a missing one.

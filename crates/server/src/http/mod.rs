@@ -9,6 +9,8 @@ mod connections;
 mod gate;
 mod headers;
 mod sessions;
+mod sign_in;
+mod tokens;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -32,10 +34,11 @@ use crate::process::ServeError;
 use crate::server::Server;
 use crate::web_page::ASSETS;
 use connections::{Connections, LoggedCall};
-use gate::{AGENTS, AGENTS_SLASH, Gate, HEALTH, Identity, SIGN_IN, sign_in};
+use gate::{AGENTS, AGENTS_SLASH, Gate, HEALTH, Identity};
 use headers::Acceptor;
+use sign_in::{SIGN_IN, sign_in};
 
-pub use gate::{Token, fresh_token};
+pub use tokens::{Token, fresh_token};
 
 /// Most bytes of a message.
 const MAX_BODY_BYTES: usize = 1 << 20;

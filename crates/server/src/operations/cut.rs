@@ -12,7 +12,7 @@ use tamis_text::estimate_tokens;
 
 use crate::api::Verbs;
 use crate::api::problem::{Kind, Problem};
-use crate::lanes::Lane;
+use crate::call_queue::Lane;
 use crate::operation::{Call, Failure, Operation, Route};
 
 pub(crate) struct Cut;

@@ -4,8 +4,8 @@ use tamis::evidence::{RankRequest, RankedEvidence, VectorMatches, VectorSearchRe
 
 use crate::api::Verbs;
 use crate::operation::{Argument, Call, Failure, Need, Operation, Route, Tool, field};
-use crate::page::{Entry, List, PageArguments};
-use crate::text::{line, name};
+use crate::paging::{Entry, List, PageArguments};
+use crate::untrusted_text::{line, name};
 
 pub(crate) struct EvidenceSearch;
 

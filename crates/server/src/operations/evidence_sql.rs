@@ -5,10 +5,10 @@ use serde::Deserialize;
 use tamis::evidence::{SqlAnswer, SqlRequest};
 
 use crate::api::Verbs;
-use crate::lanes::Lane;
+use crate::call_queue::Lane;
 use crate::operation::{Argument, Call, Failure, Need, Operation, Route, Tool, field};
-use crate::page::max_chars;
-use crate::rows::rows_text;
+use crate::paging::max_chars;
+use crate::evidence_text::rows_text;
 
 pub(crate) struct EvidenceSql;
 

@@ -9,12 +9,12 @@ use serde_json::Value;
 use tamis::evidence::{SqlAnswer, SqlValue, ViewDescription, ViewParameter, ViewRequest};
 
 use crate::api::Verbs;
-use crate::lanes::Lane;
+use crate::call_queue::Lane;
 use crate::operation::{Argument, Call, Failure, Need, Nothing, Operation, Route, Tool, field};
-use crate::page::max_chars;
-use crate::refused::for_agent;
-use crate::rows::rows_text;
-use crate::text::{FIXED_MAX_CHARS, fenced, line};
+use crate::paging::max_chars;
+use crate::refusal_text::for_agent;
+use crate::evidence_text::rows_text;
+use crate::untrusted_text::{FIXED_MAX_CHARS, fenced, line};
 
 pub(crate) struct EvidenceViews;
 

@@ -8,8 +8,8 @@ use tamis::search::{Asker, PoolEntry};
 use tamis::{Answer, CutReport, SearchRequest};
 
 use crate::operation::{Argument, Call, Failure, Need, Operation, Tool, field};
-use crate::page::warning_lines;
-use crate::text::{FIXED_MAX_CHARS, fenced, line, name};
+use crate::paging::warning_lines;
+use crate::untrusted_text::{FIXED_MAX_CHARS, fenced, line, name};
 
 pub(crate) struct ExplainCut;
 

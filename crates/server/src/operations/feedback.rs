@@ -7,7 +7,7 @@ use tamis::feedback::{Judged, Label, SearchSummary};
 use crate::api::Verbs;
 use crate::caller::Caller;
 use crate::operation::{Call, Effect, Failure, Operation, Route, Tool};
-use crate::text::{FIXED_MAX_CHARS, counted};
+use crate::untrusted_text::{FIXED_MAX_CHARS, counted};
 
 pub(crate) struct Feedback;
 pub(crate) struct Searches;

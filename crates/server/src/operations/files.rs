@@ -5,9 +5,9 @@ use serde::Deserialize;
 use tamis::tree::{FileEntry, FilesAnswer, FilesRequest};
 
 use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
-use crate::page::{Entry, List, PageArguments};
+use crate::paging::{Entry, List, PageArguments};
 use crate::search_text::place;
-use crate::text::counted;
+use crate::untrusted_text::counted;
 
 pub(crate) struct Files;
 

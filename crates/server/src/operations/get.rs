@@ -6,9 +6,9 @@ use tamis::feedback::Opened;
 use tamis::{Excerpt, GetRequest};
 
 use crate::operation::{Call, Failure, MCP, Operation, Route, Tool};
-use crate::page::{NEXT_CHARS, PageArguments, warning_lines};
+use crate::paging::{NEXT_CHARS, PageArguments, warning_lines};
 use crate::search_text::place;
-use crate::text::{backticks, clean, fenced, first, name};
+use crate::untrusted_text::{backticks, clean, fenced, first, name};
 
 pub(crate) struct Get;
 pub(crate) struct GetByPath;

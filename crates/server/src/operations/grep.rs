@@ -7,12 +7,12 @@ use serde::Deserialize;
 use tamis::tree::{GrepAnswer, GrepFile, GrepLine, GrepRequest, TreeScope};
 
 use crate::api::Verbs;
-use crate::lanes::Lane;
+use crate::call_queue::Lane;
 use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
-use crate::page;
-use crate::page::{Entry, PageArguments};
+use crate::paging;
+use crate::paging::{Entry, PageArguments};
 use crate::search_text::place;
-use crate::text::{clean, counted};
+use crate::untrusted_text::{clean, counted};
 
 pub(crate) struct Grep;
 
@@ -102,7 +102,7 @@ impl Tool for Grep {
             if by_file { vec![Entry::line(format!("{place}: {}", file.lines))] } else { entries(file, &place) }
         });
         let list =
-            page::List { entries: entries.collect(), shared: Some(String::new()), tail, warnings: call.warnings() };
+            paging::List { entries: entries.collect(), shared: Some(String::new()), tail, warnings: call.warnings() };
         list.page(&options.page).0
     }
 }

@@ -3,9 +3,9 @@
 use tamis::tree::{FileOutline, OutlineAnswer, OutlineRequest};
 
 use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
-use crate::page::{Entry, List, PageArguments};
+use crate::paging::{Entry, List, PageArguments};
 use crate::search_text::place;
-use crate::text::{counted, name};
+use crate::untrusted_text::{counted, name};
 
 pub(crate) struct Outline;
 

@@ -4,8 +4,8 @@ use tamis::pack::PackRequest;
 
 use crate::api::Verbs;
 use crate::operation::{Argument, Call, Failure, Nothing, Operation, Route, Tool, field};
-use crate::page::warning_lines;
-use crate::text::{clean, fenced};
+use crate::paging::warning_lines;
+use crate::untrusted_text::{clean, fenced};
 
 pub(crate) struct Pack;
 

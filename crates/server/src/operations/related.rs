@@ -4,10 +4,10 @@ use tamis::import::FileCommit;
 use tamis::kind_in_words;
 use tamis::related::{NameReference, Occurrences, RelatedPassage, RelatedRequest};
 
-use crate::lanes::Lane;
+use crate::call_queue::Lane;
 use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
-use crate::page::{Entry, List, PageArguments};
-use crate::text::{counted, name};
+use crate::paging::{Entry, List, PageArguments};
+use crate::untrusted_text::{counted, name};
 
 pub(crate) struct Related;
 

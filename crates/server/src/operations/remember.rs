@@ -5,10 +5,10 @@ use tamis::memory::{RememberRequest, Remembered};
 
 use crate::api::Verbs;
 use crate::caller::Caller;
-use crate::lanes::Lane;
+use crate::call_queue::Lane;
 use crate::operation::{Call, Effect, Failure, Nothing, Operation, Route, Tool};
-use crate::refused::for_agent;
-use crate::text::{FIXED_MAX_CHARS, clean, name};
+use crate::refusal_text::for_agent;
+use crate::untrusted_text::{FIXED_MAX_CHARS, clean, name};
 
 pub(crate) struct Remember;
 

@@ -4,7 +4,7 @@ use tamis::{Answer, Freshness, SearchRequest};
 
 use crate::api::Verbs;
 use crate::operation::{Argument, Call, Failure, Operation, Route, Tool, field};
-use crate::page::PageArguments;
+use crate::paging::PageArguments;
 use crate::search_text::search_text;
 
 pub(crate) struct Search;

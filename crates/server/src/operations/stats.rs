@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use tamis::telemetry::{ReplayRequest, StatsRequest};
 
-use crate::lanes::Lane;
+use crate::call_queue::Lane;
 use crate::operation::{Call, Failure, Operation, Route};
 
 pub(crate) struct Stats;

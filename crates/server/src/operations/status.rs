@@ -14,8 +14,8 @@ use crate::api::problem::{Kind, Problem};
 use crate::background::BackgroundState;
 use crate::caller::Caller;
 use crate::operation::{Call, Failure, Nothing, Operation, Route, Tool};
-use crate::page::warning_lines;
-use crate::text::{FIXED_MAX_CHARS, counted, fenced, name};
+use crate::paging::warning_lines;
+use crate::untrusted_text::{FIXED_MAX_CHARS, counted, fenced, name};
 
 pub(crate) struct Status;
 

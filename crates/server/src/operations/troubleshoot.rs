@@ -7,8 +7,8 @@ use tamis::troubleshoot::{SolvedIssue, TroubleshootRequest, Troubleshooting, Wik
 
 use crate::api::Verbs;
 use crate::operation::{Argument, Call, Failure, Need, Operation, Route, Tool, field};
-use crate::page::{Entry, List, PageArguments};
-use crate::text::{clean, counted, name};
+use crate::paging::{Entry, List, PageArguments};
+use crate::untrusted_text::{clean, counted, name};
 
 pub(crate) struct Troubleshoot;
 

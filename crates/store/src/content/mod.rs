@@ -18,11 +18,11 @@ use crate::evidence::{Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType};
 use crate::filter::Filter;
 use crate::graph;
 use crate::graph::TaskUpdates;
-use crate::guard::{Filling, Guard};
 use crate::record::{Applied, Calibration, Change, ModelKey, Namespace, NewNamespace, PassageRef, TextHash, Tree};
 use crate::report::{Count, Coverage, EvidenceSummary, ModelSummary, Part, Problem, Summary};
-use crate::session::{Row, Session, Value, all, bind, first, read, values};
 use crate::sql::{SqlQuery, SqlRows};
+use crate::sql_guard::{Filling, Guard};
+use crate::statements::{Row, Session, Value, all, bind, first, read, values};
 use crate::store::{EvidenceGraph, Maintenance, Properties};
 use crate::vectors::MAX_MODEL_BYTES;
 

@@ -11,8 +11,8 @@ use tantivy::{Index, TantivyDocument};
 
 use super::Lengths;
 #[cfg(feature = "postgres")]
-use super::analysis::ANALYSIS_VERSION;
-use super::analysis::{Analyzer, TermTokenizer, term_of};
+use super::stems_and_stop_words::ANALYSIS_VERSION;
+use super::stems_and_stop_words::{Analyzer, TermTokenizer, term_of};
 use crate::filter::last_names;
 use crate::sqlite::LexicalRow;
 

@@ -8,12 +8,12 @@
 //! frequencies and lengths are sums over those: it scores as if the index held nothing else. The terms of a word lie next to each
 //! other, so that one pass finds it in thousands of namespaces.
 
-mod analysis;
 mod fields;
 mod identifiers;
-mod near;
 mod query;
 mod search;
+mod spelling;
+mod stems_and_stop_words;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,24 +32,24 @@ use tantivy::{DocId, Index, IndexSettings, IndexWriter, ReloadPolicy, Searcher, 
 use crate::connection::count;
 use crate::error::{Result, StoreError, reason};
 use crate::files::{Stamp, Verified};
-use crate::recent::lock;
+use crate::recent_results::lock;
 use crate::record::PassageId;
 use crate::report::{Part, Progress};
 use crate::sqlite::{Database, TransactionError, replay};
-use analysis::{ANALYSIS_VERSION, Analyzer};
 use fields::Fields;
 use query::Prepared;
+use stems_and_stop_words::{ANALYSIS_VERSION, Analyzer};
 
-pub use analysis::{Highlighter, Mark};
-#[cfg(feature = "postgres")]
-pub(crate) use analysis::{query_words, text_terms};
 #[cfg(feature = "postgres")]
 pub(crate) use fields::{PassageTerms, TermReader};
-pub(crate) use near::near_words;
 #[cfg(feature = "postgres")]
 pub(crate) use query::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms};
 #[cfg(feature = "postgres")]
 pub(crate) use search::MAX_WORDS as MOST_CONTAINED_WORDS;
+pub(crate) use spelling::near_words;
+pub use stems_and_stop_words::{Highlighter, Mark};
+#[cfg(feature = "postgres")]
+pub(crate) use stems_and_stop_words::{query_words, text_terms};
 
 /// Changes when indexes of the previous version become unusable.
 const INDEX_VERSION: u32 = 4;

@@ -8,12 +8,12 @@ use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, EnableSco
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 
-use super::analysis::{QueryWord, parts_of, query_words, term_of};
 use super::fields::{BODY_TERMS, NAME_TERMS, NAMESPACE};
+use super::stems_and_stop_words::{QueryWord, parts_of, query_words, term_of};
 use super::{Lengths, Reader, Totals};
-use crate::hits::{LexicalStatistics, TermStatistics};
-use crate::recent::lock;
+use crate::recent_results::lock;
 use crate::record::PassageId;
+use crate::retrieval::{LexicalStatistics, TermStatistics};
 
 /// From so many namespaces on, short lists of postings are read as a whole.
 const MANY_NAMESPACES: usize = 64;

@@ -9,12 +9,12 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 
 use super::Reader;
-use super::analysis::text_terms;
 use super::fields::{DOCUMENT, NAMESPACE, PASSAGE};
 use super::query::{Prepared, advance_to, lists};
+use super::stems_and_stop_words::text_terms;
 use crate::filter::Selection;
-use crate::hits::{LexicalHit, LexicalHits, LexicalScore};
 use crate::record::{DocumentId, PassageId};
+use crate::retrieval::{LexicalHit, LexicalHits, LexicalScore};
 
 /// Extra candidates taken from the search. Their scores are summed in another order than the final ones, and equal scores must
 /// not depend on the layout of the index.

@@ -16,7 +16,7 @@ use super::error::Failure;
 use super::namespaces::NOW_MS;
 use super::schema::VERSION;
 use super::serving::CHANNEL;
-use super::session::{execute, query};
+use super::statements::{execute, query};
 use super::vectors::in_database::ensure_indexes;
 use super::words::in_memory::{Difference, WordsWriter};
 use super::{PostgresStore, vectors};

@@ -26,16 +26,16 @@ mod address;
 mod changes;
 mod connection;
 mod error;
+mod failover;
 mod jobs;
 mod maintenance;
 mod namespaces;
 mod row_security;
 mod schema;
 mod select;
-mod servers;
 mod serving;
-mod session;
 mod sharding;
+mod statements;
 #[cfg(test)]
 mod tests;
 mod usage;
@@ -54,11 +54,11 @@ use crate::content::{Changing, Content, KnownNamespaces, Model};
 use crate::error::{Result, StoreError};
 use crate::filter::Filter;
 use crate::graph::TaskUpdates;
-use crate::guard::Guard;
-use crate::recent::{Recent, lock};
+use crate::recent_results::{Recent, lock};
 use crate::record::{Applied, PassageRef};
 use crate::report::Coverage;
-use crate::session::{Row, Session, all};
+use crate::sql_guard::Guard;
+use crate::statements::{Row, Session, all};
 use crate::store::Store;
 use crate::vectors::{Effort, sample_ranks};
 use connection::{Connections, Lasting};
@@ -114,7 +114,7 @@ impl PostgresStore {
         connections.prepare_row_security()?;
         let read = async |connection: &Object| Ok(connection.query_one(READ_INSTANCE, &[]).await?.get(0));
         let instance = connections.ask(read)?;
-        let is_distributed = connections.ask(async |connection| servers::are_distributed(connection).await)?;
+        let is_distributed = connections.ask(async |connection| failover::are_distributed(connection).await)?;
         Ok(PostgresStore {
             guard: Arc::new(Guard::new(connections.address().as_ref())),
             connections,

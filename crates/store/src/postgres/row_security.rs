@@ -8,7 +8,7 @@ use tokio_postgres::types::Type;
 use super::connection::Working;
 use super::error;
 use super::error::Failure;
-use super::servers::{HERE_ALONE, are_distributed};
+use super::failover::{HERE_ALONE, are_distributed};
 
 /// Makes the role and its policies.
 pub(crate) const ROLE: &str = include_str!("schema/row_security.sql");
@@ -70,7 +70,6 @@ pub(crate) async fn confined(
 mod tests {
     use super::ROLE;
     use crate::filter::Filter;
-    use crate::hits::LexicalQuery;
     use crate::postgres::connection::Connections;
     use crate::postgres::error::Failure;
     use crate::postgres::select::{Scope, Statement, Words};
@@ -78,6 +77,7 @@ mod tests {
     use crate::postgres::words::in_memory::TermNumbers;
     use crate::postgres::{PostgresStore, select};
     use crate::record::{Attribute, Change, ModelKey, NewDocument, NewPassage, TextForm};
+    use crate::retrieval::LexicalQuery;
     use crate::store::{Changes, Documents, LexicalRetriever, VectorRetriever};
     use deadpool_postgres::Transaction;
     use std::collections::BTreeSet;

@@ -9,7 +9,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::Sizes;
 use super::error::Failure;
-use super::session::{document_id, passage_id};
+use super::statements::{document_id, passage_id};
 use crate::filter::{DAY_NS, DateBound, DateRange, Filter, PathGlobs, SymbolPatterns, folded};
 use crate::lexical::Lengths;
 use crate::record::PassageRef;

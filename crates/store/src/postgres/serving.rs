@@ -11,9 +11,9 @@ use super::PostgresStore;
 use super::address::CONNECT_TIMEOUT;
 use super::connection::Connections;
 use super::error::Failure;
+use super::failover::InOrder;
 use super::namespaces::NOW_MS;
 use super::schema::VERSION;
-use super::servers::InOrder;
 use crate::error::Result;
 use crate::store::{Maintenance, Serving, SharedSession, SharedSessions};
 

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Params, params, params_from_iter};
 
 use super::replay::{add_kept_texts, properties_changed, seq, write_seq};
-use super::session::{SqliteSession, now};
+use super::statements::{SqliteSession, now};
 use super::texts::{Identity, PublicIds, prefixes, stored};
 use super::{Database, TransactionError};
 use crate::connection::{all, execute, one};
@@ -13,7 +13,7 @@ use crate::evidence::EVIDENCE_COLLECTION;
 use crate::filter::folded;
 use crate::graph::{EvidenceChange, REMOVE, TaskUpdates, documents_changed};
 use crate::record::{Applied, Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
-use crate::session::{Session, bind, values};
+use crate::statements::{Session, bind, values};
 
 impl Database {
     pub(crate) fn change(

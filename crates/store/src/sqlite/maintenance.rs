@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::replay::{count_kept_texts, kept_texts, now_ms, published_seq, set};
-use super::session::{SqliteSession, now};
+use super::statements::{SqliteSession, now};
 use super::{Database, SCHEMA, batch, replay};
 use crate::connection::{all, count, unsigned};
 use crate::content;

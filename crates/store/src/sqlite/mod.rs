@@ -12,7 +12,7 @@ mod batch;
 mod maintenance;
 pub(crate) mod replay;
 mod select;
-pub(crate) mod session;
+pub(crate) mod statements;
 mod texts;
 mod vectors;
 
@@ -26,7 +26,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::connection::{Schema, immutable_uri, open, read_schema};
 use crate::error::{Result, StoreError, lacks_room};
 use crate::files::{FileId, Stamp, beside, has_log, log_bytes, log_path};
-use crate::recent::lock;
+use crate::recent_results::lock;
 
 pub(crate) use batch::NAMESPACES;
 #[cfg(feature = "postgres")]
@@ -52,7 +52,7 @@ pub(crate) struct Database {
     pub(crate) embedded_up_to: Mutex<HashMap<i32, i64>>,
     /// The order in which the texts without a vector are to be embedded, by model.
     pub(crate) embedding_orders: Mutex<HashMap<i32, VecDeque<i64>>>,
-    pub(crate) guard: std::sync::Arc<crate::guard::Guard>,
+    pub(crate) guard: std::sync::Arc<crate::sql_guard::Guard>,
 }
 
 impl Database {
@@ -110,7 +110,7 @@ impl Database {
             path: path.to_owned(),
             instance,
             file: file.ok_or_else(|| StoreError::replaced(path))?,
-            guard: std::sync::Arc::new(crate::guard::Guard::new(path)),
+            guard: std::sync::Arc::new(crate::sql_guard::Guard::new(path)),
             frozen: Mutex::new(frozen),
             readers: Mutex::default(),
             writer: None,

@@ -6,14 +6,14 @@ use half::f16;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::replay::{decode_vector, passage_id, seq, write_seq};
-use super::session::{SqliteSession, now};
+use super::statements::{SqliteSession, now};
 use super::texts::content;
 use super::{Database, TransactionError};
 use crate::connection::{all, count, each, one};
 use crate::content::{Model, check_vectors, model, models, register};
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
-use crate::recent::lock;
+use crate::recent_results::lock;
 use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
 use crate::vectors::unit;

@@ -11,10 +11,10 @@ use super::{Database, IMPATIENT, PATIENT, Patience};
 use crate::connection::{Access, Schema, checkpoint, count, immutable_uri, open, read_schema, whole_check};
 use crate::error::{Result, StoreError};
 use crate::files::{FileId, has_log, log_bytes, log_path};
-use crate::recent::lock;
-use crate::session::Session;
+use crate::recent_results::lock;
 use crate::sqlite::TransactionError;
-use crate::sqlite::session::{SqliteSession, now};
+use crate::sqlite::statements::{SqliteSession, now};
+use crate::statements::Session;
 
 /// The file in the directory of an index.
 pub(crate) const FILE: &str = "usage.db";

@@ -1,7 +1,7 @@
 //! Learning from use: the index records its searches, people judge the results, and guarantees are calibrated on the
 //! judgements.
 //!
-//! The search records itself (`search::record`). [`Feedback::judge`] takes judgements of its passages, and
+//! The search records itself (`search::recording`). [`Feedback::judge`] takes judgements of its passages, and
 //! [`Feedback::import`] those of a collection that was judged elsewhere. [`Feedback::opened`] records which shown results were
 //! read in full, which says less. With
 //! [`SearchRequest::guarantee`](crate::SearchRequest::guarantee) an answer keeps a promise calibrated on both. Nothing leaves

@@ -12,7 +12,7 @@ use tamis_text::estimate_tokens;
 
 use crate::Error;
 #[cfg(feature = "clap")]
-use crate::flags::{language, whole};
+use crate::flag_values::{language, whole};
 use crate::handle::Index;
 use crate::lookup::by_line;
 use crate::search::{Asker, CutReport, SearchRequest};

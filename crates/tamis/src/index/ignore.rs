@@ -17,6 +17,9 @@ use super::wildmatch::{is_special, matches};
 use crate::file::foreign::{Directory, is_link, read_linked, read_regular};
 use crate::git::exclude_elsewhere;
 
+/// Directories that are never read: those of version control and of Tamis itself, and the settings and deleted notes of Obsidian.
+pub(crate) const NEVER: [&str; 7] = [".git", ".hg", ".svn", ".jj", ".tamis", ".obsidian", ".trash"];
+
 /// Most bytes of a pattern, as of a path. Nobody writes longer ones, and each star of one costs room on the stack.
 const LONGEST_PATTERN: usize = 4096;
 

@@ -13,7 +13,7 @@ use ignore::overrides::OverrideBuilder;
 use tamis_text::{Limits, Skip};
 
 use super::document::FileAttributes;
-use super::ignore::{Level, Rules};
+use super::ignore::{Level, NEVER, Rules};
 use super::report::MOST_NAMED;
 use crate::config::IndexConfig;
 use crate::file::TEMPORARY;
@@ -97,9 +97,6 @@ pub(crate) fn is_by_size(skip: Skip) -> bool {
 pub(crate) fn limits(config: &IndexConfig) -> Limits {
     Limits { max_bytes: config.max_file_bytes, max_document_bytes: config.max_document_bytes, ..Limits::default() }
 }
-
-/// Directories of version control and of Tamis itself, and the settings and deleted notes of Obsidian.
-const NEVER: [&str; 7] = [".git", ".hg", ".svn", ".jj", ".tamis", ".obsidian", ".trash"];
 
 /// Lists the files of a source. `index_directory` is always left out.
 ///

@@ -13,7 +13,7 @@ use tamis_store::{Attribute, AttributeCondition, DateBound, DateRange, Filter};
 
 use crate::Error;
 #[cfg(feature = "clap")]
-use crate::flags;
+use crate::flag_values;
 
 /// The names of the attributes that these filters read.
 const STATE: &str = "state";
@@ -47,32 +47,32 @@ pub struct MetadataFilter {
     /// Only documents with all of these labels; commas separate alternatives.
     #[schemars(with = "Vec<String>", length(max = 20), inner(length(min = 1, max = 1000)), extend("x-whole" = true))]
     #[serde(default, deserialize_with = "label_groups")]
-    #[cfg_attr(feature = "clap", arg(long = "label", value_name = "LABEL[,LABEL…]", value_parser = flags::labels, help_heading = "Filters", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long = "label", value_name = "LABEL[,LABEL…]", value_parser = flag_values::labels, help_heading = "Filters", hide_short_help = true))]
     pub labels: Vec<Vec<String>>,
     /// Only passages by one of these authors or speakers (default: anyone).
     #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
     #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long = "author", value_name = "NAME", value_delimiter = ',', value_parser = flags::name, help_heading = "Filters", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long = "author", value_name = "NAME", value_delimiter = ',', value_parser = flag_values::name, help_heading = "Filters", hide_short_help = true))]
     pub authors: Vec<String>,
     /// Only issues, or only pull requests: issue, pull_request.
     #[schemars(length(max = 5), inner(length(max = 20)))]
     #[serde(default, deserialize_with = "issue_types")]
-    #[cfg_attr(feature = "clap", arg(long = "type", value_name = "TYPE", value_delimiter = ',', ignore_case = true, value_parser = flags::issue_type(), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long = "type", value_name = "TYPE", value_delimiter = ',', ignore_case = true, value_parser = flag_values::issue_type(), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
     pub types: Vec<String>,
     /// Only notes under one of these headings (default: any).
     #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
     #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = flags::name, help_heading = "Filters", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long = "topic", value_name = "TOPIC", value_delimiter = ',', value_parser = flag_values::name, help_heading = "Filters", hide_short_help = true))]
     pub topics: Vec<String>,
     /// Only what is dated since 2025-01-31, 7d or 'last week' (default: any time).
     #[schemars(with = "Option<String>", length(min = 1, max = 100))]
     #[serde(default, deserialize_with = "since")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flag_values::moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true))]
     pub since: Option<Timestamp>,
     /// Only results before then, in the same forms (default: any time).
     #[schemars(with = "Option<String>", length(min = 1, max = 100))]
     #[serde(default, deserialize_with = "until")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flag_values::moment, allow_hyphen_values = true, help_heading = "Filters", hide_short_help = true))]
     pub until: Option<Timestamp>,
 }
 

@@ -17,10 +17,10 @@ use tamis_store::{JudgedSearch, RecordedCandidate, RecordedSearch, ScoringKind};
 use super::answer::CutReport;
 use super::candidate::Retrieved;
 use super::context::Context;
-use super::judged::{
+use super::judgements::{
     IMPORTED_JUDGEMENTS, JUDGEMENTS, JudgedQuery, RERANKER, judged_queries, normalized_scores, recorded_pool,
 };
-use super::ranking::Ranking;
+use super::ranked_entries::Ranking;
 use crate::Error;
 use crate::handle::{ShiftKey, Shifts};
 
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use crate::search::candidate::test_support::passage;
     use crate::search::candidate::{Candidate, Scores};
-    use crate::search::judged::{JUDGED, RERANKER};
+    use crate::search::judgements::{JUDGED, RERANKER};
     use tamis_cut::Pool;
     use tamis_rank::WeighedEvidence;
     use tamis_store::{Judgement, RecordedCandidate, ScoringKey, ScoringKind};

@@ -4,28 +4,29 @@
 //! [`SearchRequest`], the query that it becomes, candidates, and their ranking. This module knows no application: applications ask it for
 //! passages, issues, pages or records, and add their own part.
 
-mod adjustments;
 mod answer;
+mod caller;
 mod candidate;
 mod context;
 mod decide;
 mod documents;
+#[cfg(feature = "evidence")]
+mod evidence_records;
 mod exact;
 mod filter;
 mod gather;
 mod group;
-mod judged;
+mod judgements;
+mod language_and_recency;
 mod learning;
+mod misspellings;
 mod plan;
 mod pool;
 mod present;
 mod query;
 mod rank;
-mod ranking;
-mod readings;
-mod record;
-#[cfg(feature = "evidence")]
-mod records;
+mod ranked_entries;
+mod recording;
 mod relevance;
 mod request;
 mod rerank;
@@ -38,6 +39,7 @@ pub use answer::{
     Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, Reading, judged,
     percent,
 };
+pub use caller::{Asker, SearchCaller};
 #[cfg(test)]
 pub(crate) use candidate::test_support;
 pub(crate) use context::{Context, Scope, Stopwatch, scope_of};
@@ -46,21 +48,21 @@ pub(crate) use documents::{
     FoundIssue, FoundIssues, FoundPage, FoundPages, IssuePassages, IssueQuery, issue_similarities, issues,
     other_similarities, pages, record_issues,
 };
+#[cfg(feature = "evidence")]
+pub(crate) use evidence_records::{End, EvidenceQuery, FoundRecord, similar_evidence};
 pub use filter::MetadataFilter;
 #[cfg(feature = "clap")]
 pub(crate) use filter::{issue_type, label_group};
 pub(crate) use filter::{moment, since, until};
-pub(crate) use judged::{IMPORTED_JUDGEMENTS, entry_labels};
+pub(crate) use judgements::{IMPORTED_JUDGEMENTS, entry_labels};
 pub(crate) use plan::covering;
 pub(crate) use pool::{Candidates, Ordered, OrderedPassage, SimilarPassages, candidates, scope_around, similar};
 pub(crate) use present::most_below;
-pub(crate) use record::{Configured, ReplayGrounds, Served, replayed};
-#[cfg(feature = "evidence")]
-pub(crate) use records::{End, EvidenceQuery, FoundRecord, similar_evidence};
+pub(crate) use recording::{Configured, ReplayGrounds, Served, replayed};
 pub(crate) use relevance::OnDemandVectors;
 pub use request::{
-    Aim, Asker, CutGoal, CutOptions, MAX_VARIANTS, OutputOptions, RankingOptions, SearchCaller, SearchFilters,
-    SearchRequest, Variant, VariantKind,
+    Aim, CutGoal, CutOptions, MAX_VARIANTS, OutputOptions, RankingOptions, SearchFilters, SearchRequest, Variant,
+    VariantKind,
 };
 pub(crate) use rerank::ModelReranker;
 pub use rerank::{RerankedPassage, Reranker};

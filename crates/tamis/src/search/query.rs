@@ -14,8 +14,8 @@ use tamis_text::{Kind, Language, Role};
 
 use super::answer::Reading;
 use super::context::{Context, Scope, scope_of};
-use super::judged::{JudgedPassages, judged_passages, learns};
-use super::readings::read_misspelt;
+use super::judgements::{JudgedPassages, judged_passages, learns};
+use super::misspellings::read_misspelt;
 use super::request::{MAX_VARIANTS, SearchRequest, Variant};
 use crate::{Error, words};
 

@@ -8,7 +8,7 @@ use tree_sitter::{Node, QueryCursor, Tree};
 use super::queries::{Capture, Queries};
 use super::signature::{combined, fingerprint};
 use crate::lines::Lines;
-use crate::{Kind, bound};
+use crate::{Kind, limits};
 
 /// The definitions of a file in the order of their beginnings, and a mark for each line of only comments and attributes.
 pub struct Collected {
@@ -70,7 +70,7 @@ pub fn collect(
     let (items, open) = (Vec::new(), Vec::new());
     let mut nest = Nest { lines, query, namespaces: &namespaces, leads: &leads, max_tokens, items, open };
     for found in found {
-        if bound::is_exceeded() {
+        if limits::is_exceeded() {
             break;
         }
         nest.add(found);

@@ -16,11 +16,11 @@ use std::ops::Range;
 
 use tree_sitter::Tree;
 
+use crate::divide::{Piece, pack};
 use crate::document::{ParseFailure, Passage, SYMBOL_SEPARATOR};
 use crate::languages::{Grammar, Naming};
 use crate::lines::{Lines, non_empty};
-use crate::pack::{Piece, pack};
-use crate::{Kind, Role, bound};
+use crate::{Kind, Role, limits};
 use collect::{Item, ItemKind};
 use parsers::Parsers;
 use queries::Queries;
@@ -44,7 +44,7 @@ pub fn read(grammar: &'static Grammar, lines: &Lines<'_>, max_tokens: usize, rol
         let tree = parsers.parse(grammar, lines.text).ok_or(ParseFailure::TooMuchWork)?;
         let error_lines =
             parsers::lines(&tree).filter(|errors| !parsers::are_too_many(*errors, lines)).ok_or_else(|| {
-                if bound::is_exceeded() { ParseFailure::TooMuchWork } else { ParseFailure::TooManyErrors }
+                if limits::is_exceeded() { ParseFailure::TooMuchWork } else { ParseFailure::TooManyErrors }
             })?;
         let collected = collect::collect(&mut parsers.cursor, query, &tree, lines, max_tokens);
         let segments = segments::segments(lines, &collected.items);
@@ -59,7 +59,7 @@ pub fn read(grammar: &'static Grammar, lines: &Lines<'_>, max_tokens: usize, rol
         };
         let error_lines = if parsers::are_notable(error_lines, lines) { error_lines } else { 0 };
         let code = Code { title: title(grammar, lines), passages: emission.passages(&segments), error_lines };
-        if bound::is_exceeded() { Err(ParseFailure::TooMuchWork) } else { Ok(code) }
+        if limits::is_exceeded() { Err(ParseFailure::TooMuchWork) } else { Ok(code) }
     })
 }
 

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{ParseOptions, Parser, QueryCursor, Tree};
 
-use crate::bound;
 use crate::languages::Grammar;
+use crate::limits;
 use crate::lines::Lines;
 
 /// The parsers and the query cursor that a thread keeps between files.
@@ -21,15 +21,15 @@ thread_local! {
 
 impl Parsers {
     fn new() -> Self {
-        bound::count_memory();
+        limits::count_memory();
         Self { parsers: Vec::new(), cursor: QueryCursor::new() }
     }
 
     /// Works on a file with the parsers of this thread, within the bound of a file.
     pub fn with<Result>(work: impl FnOnce(&mut Parsers) -> Result) -> Result {
         PARSERS.with_borrow_mut(|parsers| {
-            let result = bound::bounded(|| work(parsers));
-            if bound::keeps_much() {
+            let result = limits::bounded(|| work(parsers));
+            if limits::keeps_much() {
                 *parsers = Self::new();
             }
             result
@@ -57,7 +57,7 @@ impl Parsers {
         };
         let parser = &mut self.parsers[index].1;
         let parsed = grammar.parsed_text(text);
-        let tree = bound::on_large_stack(text.len(), || parse(parser, parsed.as_bytes(), &budget)).flatten();
+        let tree = limits::on_large_stack(text.len(), || parse(parser, parsed.as_bytes(), &budget)).flatten();
         if tree.is_none() {
             // It keeps much memory.
             self.parsers.swap_remove(index);
@@ -72,7 +72,7 @@ fn parse(parser: &mut Parser, bytes: &[u8], budget: &Budget) -> Option<Tree> {
     let mut progress = |_: &tree_sitter::ParseState| {
         reports += 1;
         let exhausted = reports > budget.reports || reads.get() > budget.reads;
-        if exhausted { ControlFlow::Break(()) } else { bound::progress() }
+        if exhausted { ControlFlow::Break(()) } else { limits::progress() }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     let mut read = |offset: usize, _| {
@@ -128,7 +128,7 @@ pub fn lines(tree: &Tree) -> Option<usize> {
     let mut counted = 0;
     loop {
         let node = cursor.node();
-        if (node.is_error() && node.child_count() > PARTS) || bound::is_exceeded() {
+        if (node.is_error() && node.child_count() > PARTS) || limits::is_exceeded() {
             return None;
         }
         if (node.is_error() && node.id() != root.id()) || node.is_missing() {

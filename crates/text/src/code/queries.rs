@@ -7,8 +7,8 @@ use tree_sitter::{CaptureQuantifier, Node, Query, QueryCursor, QueryCursorOption
 
 use super::collect::ItemKind;
 use super::references::ReferenceKind;
-use crate::bound;
 use crate::languages::{Grammar, LANGUAGES};
+use crate::limits;
 
 /// The meaning of a capture in a query for definitions or for references.
 #[derive(Clone, Copy, PartialEq)]
@@ -40,7 +40,7 @@ struct Compiled {
 
 /// Every grammar. A query takes long to compile, so each is compiled on first use.
 static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
-    bound::count_memory();
+    limits::count_memory();
     let mut compiled: Vec<Compiled> = Vec::new();
     for grammar in LANGUAGES.iter().filter_map(|language| language.grammar()) {
         if !compiled.iter().any(|known| known.grammar == grammar) {
@@ -91,11 +91,11 @@ impl Queries {
     ) {
         cursor.set_match_limit(MATCH_LIMIT);
         cursor.set_max_start_depth(depth);
-        let mut progress = |_: &QueryCursorState| bound::progress();
+        let mut progress = |_: &QueryCursorState| limits::progress();
         let options = QueryCursorOptions::new().progress_callback(&mut progress);
         let mut matches = cursor.matches_with_options(&self.query, tree.root_node(), text.as_bytes(), options);
         while let Some(matched) = matches.next() {
-            if bound::is_exceeded() {
+            if limits::is_exceeded() {
                 break;
             }
             let captures = matched.captures().iter();

@@ -11,7 +11,7 @@ use super::signature::signature;
 use crate::document::named;
 use crate::languages::{Grammar, Language};
 use crate::lines::{Lines, number};
-use crate::{Kind, bound};
+use crate::{Kind, limits};
 
 /// The names that `text` refers to, in the order of the text, each once a line.
 ///
@@ -72,7 +72,7 @@ fn within_tree<T>(
             return Vec::new();
         };
         let found = work(queries, &mut parsers.cursor, &tree);
-        if bound::is_exceeded() { Vec::new() } else { found }
+        if limits::is_exceeded() { Vec::new() } else { found }
     })
 }
 

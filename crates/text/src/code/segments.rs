@@ -5,7 +5,7 @@ use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
 use super::collect::{Item, ItemKind};
-use crate::bound;
+use crate::limits;
 use crate::lines::Lines;
 
 /// Contiguous lines that become one passage, or several where they are too many.
@@ -212,7 +212,7 @@ impl Boundaries {
         let mut depth = 0_u8;
         'walk: loop {
             let node = cursor.node();
-            if bound::is_exceeded() {
+            if limits::is_exceeded() {
                 break;
             }
             if node.is_named() {

@@ -3,8 +3,8 @@
 
 use tree_sitter::Node;
 
-use crate::bound;
 use crate::languages::Ends;
+use crate::limits;
 use crate::lines::has_word;
 
 /// Longest signature, in characters.
@@ -86,7 +86,7 @@ pub fn fingerprint(node: Node<'_>, text: &str) -> Fingerprint {
             around.push(here);
             continue;
         }
-        if left_out && bound::is_exceeded() {
+        if left_out && limits::is_exceeded() {
             break;
         }
         if !left_out {
@@ -203,7 +203,7 @@ fn is_value(node: Node<'_>, parent: Node<'_>, field: Option<&str>) -> bool {
 
 fn follows_equals(node: Node<'_>) -> bool {
     let mut before = node.prev_sibling();
-    while let Some(sibling) = before.filter(|_| !bound::is_exceeded()) {
+    while let Some(sibling) = before.filter(|_| !limits::is_exceeded()) {
         if matches!(sibling.kind(), "=" | "property_delegate") {
             return true;
         }

@@ -8,12 +8,12 @@ use jiff::tz::TimeZone;
 
 use super::fields::{Form, Said};
 use super::{Conversation, ConversationOptions, Turn};
+use crate::divide::pack;
 use crate::document::{Document, MIN_TOKENS, Passage};
 use crate::languages::Category;
 use crate::lines::{Lines, clamp, one_line};
-use crate::pack::pack;
 use crate::prose::Prose;
-use crate::{Kind, Role, dates, pack};
+use crate::{Kind, Role, dates, divide};
 
 /// Sessions under construction.
 #[derive(Default)]
@@ -233,7 +233,7 @@ impl Conversation {
         let mut passages = Vec::new();
         for (part, window) in windows(&lines, &rows, max_tokens).into_iter().enumerate() {
             let here = (rows[window.start].0, rows[window.end - 1].1);
-            let pieces = pack(&lines, here, lines.token_sums(), max_tokens, |row| pack::badness(&lines, row));
+            let pieces = pack(&lines, here, lines.token_sums(), max_tokens, |row| divide::badness(&lines, row));
             let turns = &self.turns[window];
             let speaker = turns.first().and_then(|turn| turn.speaker.clone());
             let author = speaker.filter(|one| turns.iter().all(|turn| turn.speaker.as_ref() == Some(one)));

@@ -11,7 +11,7 @@ use html5gum::{StartTag, Token, Tokenizer};
 use super::Extracted;
 use crate::decode::decode_words;
 use crate::lines::{blank, has_word};
-use crate::{Skip, bound};
+use crate::{Skip, limits};
 
 /// Fewest letters of a page that is read as text. Programs that run in a browser have pages with less.
 const LEAST: usize = 200;
@@ -177,7 +177,7 @@ impl Reader {
         for (number, token) in Tokenizer::new_with_emitter(text, emitter).enumerate() {
             let Ok(token) = token;
             // Looking at the clock costs as much as a token.
-            reader.too_much |= number % 64 == 0 && bound::is_exceeded();
+            reader.too_much |= number % 64 == 0 && limits::is_exceeded();
             if reader.too_much || reader.lines.len() >= MAX_LINES {
                 break;
             }

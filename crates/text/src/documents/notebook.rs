@@ -9,9 +9,9 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use super::{Extracted, MAX_TEXT};
 use crate::decode::{decode, mended};
 use crate::document::{Document, HEADING_SEPARATOR, Note, Options, ParseFailure, Passage};
+use crate::embedded_data::without_data;
 use crate::languages::{Category, Language};
 use crate::lines::{Lines, clamp, has_word, number};
-use crate::pictures::without_data;
 use crate::prose::{Heading, Outline, Prose};
 use crate::read::passages_of;
 use crate::{Role, Skip, prose};

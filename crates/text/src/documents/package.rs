@@ -14,7 +14,7 @@ use super::Extracted;
 use super::body::Body;
 use crate::decode::decode;
 use crate::lines::{file_name, unescaped};
-use crate::{Skip, bound};
+use crate::{Skip, limits};
 
 /// Most bytes that all files read from an archive may have together. Sizes are counted as they are unpacked, whatever the archive
 /// says.
@@ -148,7 +148,7 @@ pub fn walk(bytes: &[u8], mut each: impl FnMut(Node<'_>)) -> Result<(), Skip> {
     let mut reader = Reader::from_str(&text);
     let mut depth = 0_usize;
     loop {
-        if bound::is_exceeded() {
+        if limits::is_exceeded() {
             return Err(Skip::TooMuchWork);
         }
         match reader.read_event().map_err(|_| Skip::Damaged)? {

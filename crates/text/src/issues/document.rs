@@ -9,11 +9,11 @@ use jiff::tz::TimeZone;
 use super::clean::{Clean, Line, Thread};
 use super::{CommentKind, Issue, IssueComment, IssueKind, IssueState, Verdict, clean};
 use crate::dates::nanoseconds;
+use crate::divide::Piece;
 use crate::document::{Document, HEADING_LENGTH, Options, Passage};
+use crate::embedded_data::without_data;
 use crate::languages::Category;
 use crate::lines::{Lines, non_empty, number, one_line};
-use crate::pack::Piece;
-use crate::pictures::without_data;
 use crate::prose::{Prose, markdown_pieces};
 use crate::{Kind, Role};
 

@@ -1,41 +1,44 @@
 //! The registry of languages. Those with a grammar come from `parsed/`; the others follow alphabetically.
 
 use super::Category::{Code, Data, Prose};
-use super::parsed::{c, compiled, javascript, jvm, python, scripts, special, sql};
+use super::parsed::{
+    c, csharp_go_haskell_rust_swift_zig, dart_powershell_r_solidity_graphql, elixir_lua_php_ruby_shell,
+    java_kotlin_scala, javascript, python, sql_hcl_protobuf,
+};
 use super::{Language, plain};
 
 /// Every known language.
 #[rustfmt::skip] // one language a line
 pub static LANGUAGES: &[Language] = &[
-    compiled::RUST,
+    csharp_go_haskell_rust_swift_zig::RUST,
     javascript::TYPESCRIPT,
     javascript::TSX,
     javascript::JAVASCRIPT,
     javascript::JSX,
     python::PYTHON,
-    compiled::GO,
-    jvm::JAVA,
+    csharp_go_haskell_rust_swift_zig::GO,
+    java_kotlin_scala::JAVA,
     c::C,
     c::CPP,
-    compiled::CSHARP,
-    scripts::RUBY,
-    scripts::PHP,
-    jvm::KOTLIN,
-    compiled::SWIFT,
-    scripts::SHELL,
-    jvm::SCALA,
-    compiled::HASKELL,
-    scripts::ELIXIR,
-    scripts::LUA,
-    compiled::ZIG,
-    sql::SQL,
-    sql::HCL,
-    sql::PROTOBUF,
-    special::DART,
-    special::POWERSHELL,
-    special::R,
-    special::SOLIDITY,
-    special::GRAPHQL,
+    csharp_go_haskell_rust_swift_zig::CSHARP,
+    elixir_lua_php_ruby_shell::RUBY,
+    elixir_lua_php_ruby_shell::PHP,
+    java_kotlin_scala::KOTLIN,
+    csharp_go_haskell_rust_swift_zig::SWIFT,
+    elixir_lua_php_ruby_shell::SHELL,
+    java_kotlin_scala::SCALA,
+    csharp_go_haskell_rust_swift_zig::HASKELL,
+    elixir_lua_php_ruby_shell::ELIXIR,
+    elixir_lua_php_ruby_shell::LUA,
+    csharp_go_haskell_rust_swift_zig::ZIG,
+    sql_hcl_protobuf::SQL,
+    sql_hcl_protobuf::HCL,
+    sql_hcl_protobuf::PROTOBUF,
+    dart_powershell_r_solidity_graphql::DART,
+    dart_powershell_r_solidity_graphql::POWERSHELL,
+    dart_powershell_r_solidity_graphql::R,
+    dart_powershell_r_solidity_graphql::SOLIDITY,
+    dart_powershell_r_solidity_graphql::GRAPHQL,
     javascript::VUE,
     javascript::SVELTE,
 

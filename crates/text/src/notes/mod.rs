@@ -8,10 +8,10 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
 use crate::decode::decode_words;
+use crate::divide::{Piece, line_pieces};
 use crate::document::{Document, MIN_TOKENS, Options, Passage};
 use crate::languages::Category;
 use crate::lines::{Lines, file_name};
-use crate::pack::{Piece, line_pieces};
 use crate::prose::{Outline, Prose};
 use crate::{Kind, Language, dates, prose, read, role};
 use entries::{Stamp, stamp};

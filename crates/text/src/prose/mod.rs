@@ -5,11 +5,11 @@ mod properties;
 
 use jiff::tz::TimeZone;
 
+use crate::divide::{Piece, pack};
 use crate::document::{Document, HEADING_LENGTH, HEADING_SEPARATOR, Note, Passage};
 use crate::languages::Category;
 use crate::lines::{Lines, non_empty};
-use crate::pack::{Piece, pack};
-use crate::{Kind, Role, dates, pack};
+use crate::{Kind, Role, dates, divide};
 use properties::FrontMatter;
 
 /// A text, read.
@@ -167,7 +167,7 @@ impl Outline {
     pub fn badness(&self, lines: &Lines<'_>, row: usize) -> u32 {
         match self.badness.get(row) {
             Some(bad) => u32::from(*bad),
-            None => pack::badness(lines, row),
+            None => divide::badness(lines, row),
         }
     }
 

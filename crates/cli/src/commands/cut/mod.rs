@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::PathBuf;
-use tamis::flags::{finite, share};
+use tamis::flag_values::{finite, share};
 use tamis::lists::{ListCutter, ListEntry, ListError, Reading, Reference};
 use tamis::search::{AimError, CutGoal, TunedRule};
 use tamis_cut::{METHODS, Orientation, Rule, RuleError, parse};

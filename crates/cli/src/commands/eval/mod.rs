@@ -5,8 +5,8 @@ mod pools;
 use crate::command_line::{Global, at_least_one};
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::table::Columns;
 use crate::print::text::{counted, label, visible};
 use crate::progress::Progress;
@@ -23,7 +23,7 @@ use tamis::config::{Config, UserDirectories};
 use tamis::evaluate::{
     EvaluationError, Measurement, OwnId, TestCollection, TestQuery, cuts, foreign_queries, from_run, measure,
 };
-use tamis::flags::finite;
+use tamis::flag_values::finite;
 use tamis_eval::{Collection, Metric, Options, QueryKind, Report, Table, compare, evaluate};
 
 const EXAMPLES: &str = "\

@@ -3,8 +3,8 @@
 
 use crate::command_line::Global;
 use crate::exit::Exit;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::table::Columns;
 use crate::print::text::{counted, label, milliseconds, visible};
 use crate::session::Session;

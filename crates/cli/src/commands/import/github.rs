@@ -3,13 +3,13 @@
 use crate::command_line::Global;
 use crate::commands::refresh;
 use crate::exit::Exit;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::report::embedded;
 use crate::print::text::{count, counted, label, milliseconds, visible};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::{background, interrupt};
+use crate::{background_embedding, interrupt};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use owo_colors::OwoColorize;
 use std::io;
-use tamis::flags::moment;
+use tamis::flag_values::moment;
 use tamis::import::{GITHUB_HOST, GithubImport, GithubReport, IssueStates, Stopped};
 
 /// Flags of `tamis import github`.
@@ -100,7 +100,7 @@ pub fn run(arguments: &ImportGithubArguments, global: &Global, output: &Output) 
         print_report(out, &report, index.own_namespace(), output.verbose())
     })?;
     refresh::warn_of_models(&report.run, output);
-    background::start(&index, Some(&report.run), output);
+    background_embedding::start(&index, Some(&report.run), output);
     Ok(match report.stopped {
         None => Exit::Found,
         Some(Stopped::Interrupted) => {

@@ -6,8 +6,8 @@ pub mod report;
 use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::table::Columns;
 use crate::print::text::{count, label};
 use crate::progress::Progress;
@@ -22,7 +22,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use tamis::config::Config;
 use tamis::evidence::EvidenceImport;
-use tamis::flags::moment;
+use tamis::flag_values::moment;
 use tamis::import::{CommitImport, ConversationImport, Imported, IssueImport, PageImport};
 use tamis_text::WikiDumpOptions;
 

@@ -4,13 +4,13 @@ use super::ImportFlags;
 use crate::command_line::Global;
 use crate::commands::refresh;
 use crate::exit::Exit;
+use crate::layout::Page;
 use crate::output::Output;
-use crate::page::Page;
 use crate::print::report::embedded;
 use crate::print::text::{count, counted, label, milliseconds, visible};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::{background, interrupt};
+use crate::{background_embedding, interrupt};
 use anyhow::{Result, bail};
 use owo_colors::OwoColorize;
 use serde::Serialize;
@@ -111,7 +111,7 @@ pub fn import_and_report<I>(
         out.flush()?;
     }
     completed.iter().for_each(|report| refresh::warn_of_models(report, output));
-    background::start(&index, completed.as_ref(), output);
+    background_embedding::start(&index, completed.as_ref(), output);
     if summary.interrupted {
         output.note("stopped before anything was changed");
         return Ok(Exit::Interrupted);

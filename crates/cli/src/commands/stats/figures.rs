@@ -1,6 +1,6 @@
 //! Figures and times of the statistics as text, sparklines and bars.
 
-use crate::page::{self, Page};
+use crate::layout::{self, Page};
 use crate::print::text::{count, visible};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -52,7 +52,7 @@ pub fn moment(text: &str, zone: &TimeZone) -> String {
 
 /// Other people's text on one line, in at most so many columns.
 pub fn shortened(text: &str, columns: usize) -> String {
-    page::shortened(&visible(text).replace(['\n', '\t'], " "), columns).into_owned()
+    layout::shortened(&visible(text).replace(['\n', '\t'], " "), columns).into_owned()
 }
 
 /// The heights of a sparkline.

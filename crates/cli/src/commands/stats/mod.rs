@@ -1,7 +1,7 @@
 //! `tamis stats`: shows how past queries were answered, and what another cut would have kept.
 
 mod figures;
-mod page;
+mod html;
 
 use crate::command_line::{Global, at_least_one};
 use crate::exit::Exit;
@@ -92,7 +92,7 @@ fn show(index: &Index, arguments: &StatsArguments, output: &Output) -> Result<Ex
         output.note(nothing(index, arguments, "query"));
     } else {
         let mut out = output.paged();
-        page::print(&mut out, &stats, &zone)?;
+        html::print(&mut out, &stats, &zone)?;
         out.flush()?;
     }
     Ok(Exit::found(stats.queries > 0))
@@ -107,7 +107,7 @@ fn replay(index: &Index, arguments: &StatsArguments, output: &Output) -> Result<
         output.note(nothing(index, arguments, "search"));
     } else {
         let mut out = output.paged();
-        page::print_replay(&mut out, &replay, &TimeZone::system())?;
+        html::print_replay(&mut out, &replay, &TimeZone::system())?;
         out.flush()?;
     }
     Ok(Exit::found(replay.searches > 0))

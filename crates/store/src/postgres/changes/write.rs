@@ -13,7 +13,7 @@ use crate::filter::folded;
 use crate::postgres::connection::Connections;
 use crate::postgres::error::Failure;
 use crate::postgres::namespaces::{NamespaceChange, numbers};
-use crate::postgres::session::{Columns, Copy, document_id, execute, query, storable, storable_option};
+use crate::postgres::statements::{Columns, Copy, document_id, execute, query, storable, storable_option};
 use crate::postgres::vectors::adopt;
 use crate::postgres::words::in_memory::{Difference, WordsWriter};
 use crate::record::{DocumentId, NewDocument, NewPassage, PassageKey, TextForm, TextHash, WholeDocument};

@@ -4,9 +4,9 @@ use super::{Both, DIMENSION, MODEL, NAMESPACES, Random, content, counts, documen
 use crate::connection::Access;
 use crate::embedded::EmbeddedStore;
 use crate::filter::Filter;
-use crate::hits::LexicalQuery;
 use crate::postgres::PostgresStore;
 use crate::record::{Change, DocumentId, ModelKey, NewDocument, PassageId, TextHash};
+use crate::retrieval::LexicalQuery;
 use crate::store::{Changes, Documents, LexicalRetriever, Maintenance, VectorRetriever};
 
 impl Both {

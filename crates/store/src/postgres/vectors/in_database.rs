@@ -8,14 +8,14 @@ use tokio_postgres::types::Type;
 use super::in_memory::{EXACT, Exact, Vector, at_ranks, exact, of_passages};
 use crate::content::Model;
 use crate::filter::Filter;
-use crate::hits::SemanticHit;
 use crate::postgres::Retrievers;
 use crate::postgres::connection::{Connections, SCHEMA};
 use crate::postgres::error::Failure;
 use crate::postgres::select::{STORED, Selection, Statement};
-use crate::postgres::session::passage_id;
+use crate::postgres::statements::passage_id;
 use crate::postgres::words::index as word_index;
 use crate::record::{DocumentId, PassageId};
+use crate::retrieval::SemanticHit;
 use crate::vectors::{Background, cosine};
 
 /// The vectors of a model in the snapshot of a transaction.

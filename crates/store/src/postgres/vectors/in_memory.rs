@@ -11,12 +11,12 @@ use tokio_postgres::types::{FromSql, Type};
 
 use crate::content::Model;
 use crate::error::StoreError;
-use crate::hits::SemanticHit;
 use crate::postgres::error::Failure;
 use crate::postgres::select::{Scope, Selection, Statement};
-use crate::postgres::session::{document_id, passage_id};
+use crate::postgres::statements::{document_id, passage_id};
 use crate::postgres::{Cached, Sizes};
 use crate::record::{DocumentId, PassageId, TextHash};
+use crate::retrieval::SemanticHit;
 use crate::vectors::{Background, Effort, Owner, VectorIndex, cosine, unit};
 
 /// A thread that waits for others may begin another search meanwhile, which must not happen while this one has a connection.

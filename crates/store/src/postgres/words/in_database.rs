@@ -12,13 +12,13 @@ use tokio_postgres::types::Type;
 
 use super::index::{WordIndex, indexed_word};
 use super::{Query, index, required};
-use crate::hits::{LexicalHit, LexicalScore};
 use crate::lexical::BODY;
 use crate::postgres::Sizes;
 use crate::postgres::error::Failure;
 use crate::postgres::select::{MOST_LISTS, Scope, Selection, Statement, WORDS, Words};
-use crate::postgres::session::passage_id;
+use crate::postgres::statements::passage_id;
 use crate::record::PassageId;
+use crate::retrieval::{LexicalHit, LexicalScore};
 
 /// Sums in another order differ a little.
 const ROUNDING: f32 = 1.000_1;

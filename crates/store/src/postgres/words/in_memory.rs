@@ -9,13 +9,13 @@ use tokio_postgres::types::Type;
 
 use super::index::{indexed_word, is_expected};
 use super::{Form, Query, lengths};
-use crate::hits::{LexicalHit, LexicalScore};
 use crate::lexical::{BODY, NAME, PassageTerms, TermReader};
 use crate::postgres::Cached;
 use crate::postgres::error::Failure;
 use crate::postgres::select::{Scope, Selection, Statement};
-use crate::postgres::session::{Columns, Copy, document_id, execute, passage_id, query, storable};
+use crate::postgres::statements::{Columns, Copy, document_id, execute, passage_id, query, storable};
 use crate::record::{DocumentId, PassageId};
+use crate::retrieval::{LexicalHit, LexicalScore};
 use crate::sqlite::LexicalRow;
 
 /// Passages read at once.

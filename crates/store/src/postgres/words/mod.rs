@@ -17,16 +17,16 @@ use tokio_postgres::types::Type;
 
 use super::error::Failure;
 use super::select::{Scope, Selection, Statement};
-use super::session::{document_id, passage_id};
+use super::statements::{document_id, passage_id};
 use super::{Held, PostgresStore, Retrievers};
 use crate::content::{settle, with_spare};
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::hits::{LexicalHit, LexicalHits, LexicalQuery, LexicalScore};
 use crate::lexical::{
     BODY, CountedWord, MAX_WORDS, MOST_CONTAINED_WORDS, NAME, PreparedTerms, query_words, text_terms,
 };
 use crate::record::PassageId;
+use crate::retrieval::{LexicalHit, LexicalHits, LexicalQuery, LexicalScore};
 use crate::store::LexicalRetriever;
 use in_database::WordsInDatabase;
 use in_memory::{TermNumbers, WordsInMemory};

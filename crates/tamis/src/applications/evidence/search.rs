@@ -14,9 +14,9 @@ use super::{EvidenceGraph, preview};
 use crate::Error;
 use crate::config::{Mode, nearest};
 #[cfg(feature = "clap")]
-use crate::flags;
+use crate::flag_values;
 #[cfg(feature = "clap")]
-use crate::flags::whole;
+use crate::flag_values::whole;
 use crate::search::{
     Asker, Context, CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch, chosen_cut, similar_evidence,
 };
@@ -350,7 +350,7 @@ pub struct VectorSearchRequest {
     /// Records to compare: claims, or fragments.
     #[schemars(with = "String", extend("enum" = EvidenceTarget::NAMES))]
     #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", default_value = "claims", value_parser = flags::word::<EvidenceTarget>(&EvidenceTarget::NAMES), hide_possible_values = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", default_value = "claims", value_parser = flag_values::word::<EvidenceTarget>(&EvidenceTarget::NAMES), hide_possible_values = true))]
     pub target: EvidenceTarget,
     /// Only claims of this task, or fragments with an edge to one of them (default: all tasks).
     #[schemars(length(min = 1, max = 200))]
@@ -358,11 +358,11 @@ pub struct VectorSearchRequest {
     pub task: Option<String>,
     /// Show at most this many matches, 1 to 50; never changes what is relevant (default: 10).
     #[schemars(range(min = 1, max = 50))]
-    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = flags::whole::<1, 50>, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = flag_values::whole::<1, 50>, allow_negative_numbers = true))]
     pub top_k: Option<usize>,
     /// Least cosine similarity, 0 to 1; not together with a cut (default: 0.5).
     #[schemars(range(min = 0.0, max = 1.0))]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SIMILARITY", value_parser = flags::share, conflicts_with = "cut", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SIMILARITY", value_parser = flag_values::share, conflicts_with = "cut", allow_negative_numbers = true))]
     pub min_similarity: Option<f64>,
     /// Cut that decides in place of a least similarity, such as auto or kneedle, after the gate (default: none).
     #[schemars(length(min = 1, max = 1000))]

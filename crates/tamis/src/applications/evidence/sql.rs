@@ -11,7 +11,7 @@ use tamis_store::{LONGEST_SQL_TIME, MOST_SQL_ROWS, SQL_TABLES, SqlQuery, SqlTabl
 use super::EvidenceGraph;
 use crate::Error;
 #[cfg(feature = "clap")]
-use crate::flags::whole;
+use crate::flag_values::whole;
 use crate::search::Asker;
 
 /// A statement on the evidence of one namespace.

@@ -7,7 +7,7 @@
 //! the name stands as a word.
 
 mod links;
-mod names;
+mod name_resolution;
 mod references;
 
 use std::collections::{HashMap, HashSet};
@@ -21,14 +21,14 @@ use tamis_store::{PassageId, StoredPassage};
 
 use crate::Error;
 #[cfg(feature = "clap")]
-use crate::flags;
+use crate::flag_values;
 use crate::handle::Index;
 use crate::import::FileCommit;
 use crate::lookup::Named;
 use crate::progress::Observer;
 use crate::search::{Asker, Context, CutReport, MetadataFilter, SimilarPassages, scope_around};
 use crate::tree::{GrepAnswer, GrepRequest, TreeScope};
-use names::{LIST_SEPARATOR, last_parts};
+use name_resolution::{LIST_SEPARATOR, last_parts};
 use references::Definitions;
 
 pub use links::LinkedDocument;
@@ -79,11 +79,11 @@ pub struct RelatedRequest {
     pub id: String,
     /// vector: similar passages; reference: what it uses and what uses it (default: both).
     #[schemars(with = "Option<String>", extend("enum" = RelatedBy::NAMES))]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", value_parser = flags::word::<RelatedBy>(&RelatedBy::NAMES), hide_possible_values = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT", value_parser = flag_values::word::<RelatedBy>(&RelatedBy::NAMES), hide_possible_values = true))]
     pub by: Option<RelatedBy>,
     /// Show at most this many of each kind, 1 to 1000 (default: search.top_k, 10).
     #[schemars(range(min = 1, max = 1000))]
-    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = flags::whole::<1, 1000>, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = flag_values::whole::<1, 1000>, allow_negative_numbers = true))]
     pub limit: Option<usize>,
     /// Conditions on similar passages. References use names alone.
     #[serde(flatten)]

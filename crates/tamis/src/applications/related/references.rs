@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use tamis_store::{Filter, LexicalQuery, PassageId, StoredPassage};
 use tamis_text::{Language, Reference, Relation};
 
-use super::names::{Imports, LIST_SEPARATOR, Meant, before, front_of, last_parts, meant};
+use super::name_resolution::{Imports, LIST_SEPARATOR, Meant, before, front_of, last_parts, meant};
 use super::{Before, Defined, NameReference, Nearness, Referrer, RelatedPassage, Site, Subject, at_line};
 use crate::Error;
 use crate::handle::Index;

@@ -1,9 +1,9 @@
 //! Quality of past queries: recorded for every query, summarized for people, and replayed with other cuts. Nothing
 //! leaves the machine.
 //!
-//! The search writes one row per query (`search::record`). [`Statistics::summarize`] combines the rows of a period
+//! The search writes one row per query (`search::recording`). [`Statistics::summarize`] combines the rows of a period
 //! (`stats`, with `days`, `distribution`, `drift` and `judged`). [`Statistics::replay`] decides the recorded searches again with
-//! other cuts, using the gate and rules of a search (`search::record`), and compares them (`comparison`). Everything
+//! other cuts, using the gate and rules of a search (`search::recording`), and compares them (`comparison`). Everything
 //! except reading is pure.
 
 mod replay;

@@ -11,7 +11,7 @@ use tamis_store::{OpenedCount, QueryQuality};
 
 use super::{Drift, Judgements, drifts};
 #[cfg(feature = "clap")]
-use crate::flags;
+use crate::flag_values;
 use crate::search::{since, until};
 
 /// The lower bounds of the histogram of kept candidates.
@@ -34,12 +34,12 @@ pub struct StatsRequest {
     /// Only queries since then: 2025-01-31, 7d, yesterday, 'last week' (default: all).
     #[schemars(with = "Option<String>", length(min = 1, max = 100))]
     #[serde(default, deserialize_with = "since")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flag_values::moment, allow_hyphen_values = true))]
     pub since: Option<Timestamp>,
     /// Only queries before then, in the same forms.
     #[schemars(with = "Option<String>", length(min = 1, max = 100))]
     #[serde(default, deserialize_with = "until")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flags::moment, allow_hyphen_values = true))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", value_parser = flag_values::moment, allow_hyphen_values = true))]
     pub until: Option<Timestamp>,
     /// Only queries of this namespace (default: all).
     #[schemars(length(min = 1, max = 200))]

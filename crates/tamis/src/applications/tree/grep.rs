@@ -19,7 +19,7 @@ use tamis_store::DocumentState;
 use super::{Listed, Roots, Tree, TreeScope};
 use crate::Error;
 #[cfg(feature = "clap")]
-use crate::flags::whole;
+use crate::flag_values::whole;
 use crate::lookup::whole_text;
 use crate::progress::Observer;
 

@@ -22,7 +22,7 @@ use tamis_text::{Language, Limits, Relation, composed, most_bytes};
 use crate::collections::SKIPPED;
 use crate::file::foreign::Directory;
 #[cfg(feature = "clap")]
-use crate::flags::{language, whole};
+use crate::flag_values::{language, whole};
 use crate::handle::Index;
 use crate::index::{is_file, limits};
 use crate::search::{Asker, Context, SearchRequest, moment, scope_of};

@@ -9,7 +9,7 @@ use tamis_text::{Language, outline};
 use super::{Tree, TreeScope};
 use crate::Error;
 #[cfg(feature = "clap")]
-use crate::flags::whole;
+use crate::flag_values::whole;
 use crate::handle::readable;
 use crate::lookup::{Named, by_line, whole_text};
 use crate::search::Asker;

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::config::{Allowed, TroubleshootingConfig, Value};
 #[cfg(feature = "clap")]
-use crate::flags::{share, whole};
+use crate::flag_values::{share, whole};
 use crate::handle::Index;
 use crate::search::{Asker, CutReport};
 

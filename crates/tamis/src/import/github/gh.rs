@@ -13,11 +13,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::{GithubImport, Stopped};
-use crate::child::{End, Limit};
 use crate::error::GithubError;
 use crate::progress::Observer;
 use crate::server_message::shortened;
-use crate::{Error, child};
+use crate::subprocess::{End, Limit};
+use crate::{Error, subprocess};
 
 /// The largest answer read. A page has a hundred entries of at most 65,536 characters each.
 const LARGEST: usize = 64 << 20;
@@ -95,7 +95,7 @@ impl<'a> Gh<'a> {
         if !host.starts_with(|first: char| first.is_ascii_alphanumeric()) || !host.bytes().all(allowed) {
             return Err(GithubError::Host { given: host.to_owned() });
         }
-        let program = request.program.clone().or_else(|| child::program("gh")).ok_or(GithubError::NoGh)?;
+        let program = request.program.clone().or_else(|| subprocess::program("gh")).ok_or(GithubError::NoGh)?;
         Ok(Gh { program, host, observer, requests: 0 })
     }
 
@@ -108,7 +108,7 @@ impl<'a> Gh<'a> {
         self.requests += 1;
         let mut output = Vec::new();
         let limit = Limit { until: Instant::now() + TIMEOUT, stopped: &stopped };
-        let ended = child::run(&mut self.command(path), LARGEST, &limit, |piece| {
+        let ended = subprocess::run(&mut self.command(path), LARGEST, &limit, |piece| {
             output.extend_from_slice(piece);
             ControlFlow::Continue(())
         });

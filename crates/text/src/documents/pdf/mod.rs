@@ -18,7 +18,7 @@ use lopdf::{Dictionary, Document, Object, Stream};
 
 use super::Extracted;
 use crate::lines::has_end;
-use crate::{Skip, bound};
+use crate::{Skip, limits};
 use content::{Operand, Operators};
 use fonts::{Font, Fonts};
 use layout::{Layout, Matrix};
@@ -245,7 +245,7 @@ impl<'a> Shown<'a, '_> {
         let (mut text, mut line) = (Matrix::IDENTITY, Matrix::IDENTITY);
         let mut operators = Operators::new(content);
         while let Some((operator, operands)) = operators.next() {
-            if bound::is_exceeded() {
+            if limits::is_exceeded() {
                 *self.left = 0;
                 return;
             }

@@ -22,13 +22,13 @@ macro_rules! grammar {
 }
 
 pub mod c;
-pub mod compiled;
+pub mod csharp_go_haskell_rust_swift_zig;
+pub mod dart_powershell_r_solidity_graphql;
+pub mod elixir_lua_php_ruby_shell;
+pub mod java_kotlin_scala;
 pub mod javascript;
-pub mod jvm;
 pub mod python;
-pub mod scripts;
-pub mod special;
-pub mod sql;
+pub mod sql_hcl_protobuf;
 
 use std::borrow::Cow;
 use std::fmt;

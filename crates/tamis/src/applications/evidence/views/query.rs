@@ -15,7 +15,7 @@ use crate::applications::evidence::EvidenceGraph;
 use crate::applications::evidence::sql::{SqlAnswer, SqlLimits, SqlRequest, parse_parameter, values};
 use crate::config::nearest;
 #[cfg(feature = "clap")]
-use crate::flags::moment;
+use crate::flag_values::moment;
 use crate::search::Asker;
 
 /// The parameter set by [`ViewRequest::task`].

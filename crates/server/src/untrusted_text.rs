@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tamis_text::safe::{for_model, line_for_model};
 
-use crate::refused::for_agent;
+use crate::refusal_text::for_agent;
 
 /// Most characters of a name, a title or a reason.
 const MAX_NAME: usize = 300;

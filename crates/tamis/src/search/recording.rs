@@ -9,11 +9,11 @@ use tamis_store::{QueryQuality, RecordedCandidate, RecordedSearch, ScoringKind};
 use tamis_text::{Language, Relation};
 
 use super::answer::{CutReport, Hit};
+use super::caller::SearchCaller;
 use super::candidate::{Candidate, Retrieved};
 use super::context::{Context, Stopwatch};
-use super::judged::question_hash;
-use super::ranking::{Decided, pool};
-use super::request::SearchCaller;
+use super::judgements::question_hash;
+use super::ranked_entries::{Decided, pool};
 use super::rule::Fusions;
 use crate::Error;
 
@@ -407,7 +407,7 @@ mod quality_row_tests {
     use crate::config::Mode;
     use crate::search::answer::CutReport;
     use crate::search::candidate::{Found, Statistics};
-    use crate::search::ranking::Ranking;
+    use crate::search::ranked_entries::Ranking;
     use tamis_cut::Pool;
     use tamis_store::{RecordedCandidate, ScoringKey};
 

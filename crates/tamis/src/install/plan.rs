@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::client::{Client, Entry, Form, Scope, is_ours};
-use super::{Record, Records, Surroundings, json, table};
+use super::clients::{Client, Entry, Form, Scope, is_ours};
+use super::{Record, Records, Surroundings, json_file, toml_file};
 use crate::Error;
 use crate::file::foreign::{read_linked, read_regular};
 use crate::file::{DirectoryLock, LONGEST_TEXT, create, edit};
@@ -317,16 +317,16 @@ fn read(path: &Path, project: Option<&Path>) -> Result<Option<String>, Error> {
 fn added(client: Client, text: &str, name: &str) -> Result<Vec<String>, String> {
     let known: Vec<&str> = Entry::default().keys(client).into_iter().map(|(key, _)| key).collect();
     match client.form() {
-        Form::Json(servers) => json::added(text, servers, name, &known),
-        Form::Toml(servers) => table::added(text, servers, name, &known),
+        Form::Json(servers) => json_file::added(text, servers, name, &known),
+        Form::Toml(servers) => toml_file::added(text, servers, name, &known),
     }
 }
 
 /// Returns all values of a file except a server. An empty list of servers counts as a missing one.
 fn rest(client: Client, text: &str, name: &str) -> Result<serde_json::Value, String> {
     let (mut all, servers) = match client.form() {
-        Form::Json(servers) => (json::values(text)?, servers),
-        Form::Toml(servers) => (table::values(text)?, servers),
+        Form::Json(servers) => (json_file::values(text)?, servers),
+        Form::Toml(servers) => (toml_file::values(text)?, servers),
     };
     if let Some(held) = all.get_mut(servers).and_then(serde_json::Value::as_object_mut) {
         held.remove(name);
@@ -351,22 +351,22 @@ fn is_bare(client: Client, text: &str) -> bool {
 
 fn find(client: Client, text: &str, name: &str) -> Result<Option<serde_json::Map<String, serde_json::Value>>, String> {
     match client.form() {
-        Form::Json(servers) => json::find(text, servers, name),
-        Form::Toml(servers) => table::find(text, servers, name),
+        Form::Json(servers) => json_file::find(text, servers, name),
+        Form::Toml(servers) => toml_file::find(text, servers, name),
     }
 }
 
 fn with(client: Client, text: &str, name: &str, entry: &Entry) -> Result<String, String> {
     let keys = entry.keys(client);
     match client.form() {
-        Form::Json(servers) => json::with(text, servers, name, &keys),
-        Form::Toml(servers) => table::with(text, servers, name, &keys),
+        Form::Json(servers) => json_file::with(text, servers, name, &keys),
+        Form::Toml(servers) => toml_file::with(text, servers, name, &keys),
     }
 }
 
 fn without(client: Client, text: &str, name: &str) -> Result<String, String> {
     match client.form() {
-        Form::Json(servers) => json::without(text, servers, name),
-        Form::Toml(servers) => table::without(text, servers, name),
+        Form::Json(servers) => json_file::without(text, servers, name),
+        Form::Toml(servers) => toml_file::without(text, servers, name),
     }
 }

@@ -7,8 +7,8 @@ use rust_stemmers::{Algorithm, Stemmer};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use super::identifiers::{Piece, Splitter, end_of_hyphenated, is_unspaced, is_word};
-use crate::hits::TermStatistics;
 use crate::record::TextForm;
+use crate::retrieval::TermStatistics;
 
 /// Stands between a word and the number of its namespace. No word holds it.
 pub(crate) const SEPARATOR: char = '\u{3}';

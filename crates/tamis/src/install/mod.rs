@@ -9,17 +9,17 @@
 //! show the change beforehand.
 //!
 //! ```
-//! use tamis::clients::{Client, Entry, Scope, Surroundings, System};
+//! use tamis::install::{Client, Entry, Scope, Surroundings, System};
 //!
 //! let around = Surroundings::new(System::Linux, |name| (name == "HOME").then(|| "/home/ada".to_owned()));
 //! let file = Client::Cursor.file(Scope::User, "/home/ada/mill".as_ref(), &around);
 //! assert_eq!(file.as_deref(), Some("/home/ada/.cursor/mcp.json".as_ref()));
 //! ```
 
-mod client;
-mod json;
+mod clients;
+mod json_file;
 mod plan;
-mod table;
+mod toml_file;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -34,7 +34,7 @@ use crate::file::{DirectoryLock, LONGEST_TEXT, replace_whole};
 use crate::location::{Bases, UserDirectories};
 
 pub use crate::location::System;
-pub use client::{Client, Entry, EntryOptions, Scope};
+pub use clients::{Client, Entry, EntryOptions, Scope};
 pub use plan::{Plan, Standing, standing};
 
 // The places of a user's files on each system.

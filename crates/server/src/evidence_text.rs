@@ -2,7 +2,7 @@
 
 use tamis::evidence::{SqlAnswer, SqlValue};
 
-use crate::text::{REST, backticks, clean, counted, fenced, first, line, name, rounded};
+use crate::untrusted_text::{REST, backticks, clean, counted, fenced, first, line, name, rounded};
 
 /// Most characters of a value.
 const MAX_VALUE: usize = 300;

@@ -4,8 +4,8 @@ use tamis::Error;
 use tamis_store::StoreError;
 
 use crate::caller::Caller;
-use crate::text;
-use crate::text::{fenced, name};
+use crate::untrusted_text;
+use crate::untrusted_text::{fenced, name};
 
 /// The reason for refusing a call, and how to correct it.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl From<String> for Refused {
 impl Refused {
     /// The text for a caller.
     pub fn text(self, caller: &Caller) -> String {
-        let message = text::message(&for_caller(caller, self.message, self.instead));
+        let message = untrusted_text::message(&for_caller(caller, self.message, self.instead));
         match self.names.is_empty() {
             true => message,
             false => {

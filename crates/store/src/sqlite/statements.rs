@@ -10,7 +10,7 @@ use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_
 
 use super::TransactionError;
 use super::replay::decoded_vector;
-use crate::session::{Answer, Dialect, Lock, Row, Rows, Session, Value};
+use crate::statements::{Answer, Dialect, Lock, Row, Rows, Session, Value};
 use crate::vectors::MAX_DIMENSION;
 
 /// The answer of a future that never waits.

@@ -21,7 +21,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction,
 use crate::connection::{Schema, count, one, quick_check};
 use crate::error::{Result, StoreError};
 use crate::files::beside;
-use crate::recent::lock;
+use crate::recent_results::lock;
 use crate::record::{ModelKey, TextHash};
 
 /// The file in the cache's directory.

@@ -16,7 +16,7 @@ use super::error::Failure;
 use super::vectors::in_memory::Vector;
 use crate::error::StoreError;
 use crate::record::{DocumentId, PassageId, TextHash};
-use crate::session::{Answer, Dialect, Lock, Row, Rows, Session, Value};
+use crate::statements::{Answer, Dialect, Lock, Row, Rows, Session, Value};
 
 /// Keeps others from adding judgements and openings.
 pub(crate) const LABELS: &str = "SELECT pg_advisory_xact_lock(x'74616d6973000002'::bigint)";

@@ -5,8 +5,8 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::refused::for_agent;
-use crate::text::{REST, backticks, clean, fenced, first, line, short};
+use crate::refusal_text::for_agent;
+use crate::untrusted_text::{REST, backticks, clean, fenced, first, line, short};
 
 /// Most characters of an answer by default.
 pub(crate) const DEFAULT_MAX_CHARS: usize = 10_000;

@@ -1,7 +1,7 @@
 //! The page of statistics on past queries, and that of cuts compared on recorded searches.
 
 use super::figures::{self, Line, histogram, moment, plain, shortened};
-use crate::page::Page;
+use crate::layout::Page;
 use crate::print::table::Columns;
 use crate::print::text::{count, counted, maybe, milliseconds};
 use jiff::tz::TimeZone;

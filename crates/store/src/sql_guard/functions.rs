@@ -74,7 +74,7 @@ pub(crate) fn replace_built_in(connection: &Connection, watch: &Arc<Watch>) -> R
     connection.create_scalar_function("unhex", 2, flags, unhex)?;
     add(connection)?;
     #[cfg(test)]
-    crate::guard::tests::add_stall(connection)?;
+    crate::sql_guard::tests::add_stall(connection)?;
     for arguments in [2, 3] {
         let watch = watch.clone();
         connection.create_scalar_function("like", arguments, flags, move |context| like(context, &watch))?;

@@ -12,8 +12,8 @@ use super::candidate::{Candidate, Retrieved, Statistics};
 use super::context::{Context, Stopwatch};
 use super::decide::{cut, gate_evidence};
 use super::documents::{DocumentRetriever, retrieve_documents};
-use super::ranking::{Decided, Entry, Ranking, pool};
-use super::record::{Served, recorded, write_record};
+use super::ranked_entries::{Decided, Entry, Ranking, pool};
+use super::recording::{Served, recorded, write_record};
 use super::request::SearchRequest;
 use crate::Error;
 

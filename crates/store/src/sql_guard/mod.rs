@@ -16,6 +16,7 @@
 mod errors;
 mod execute;
 mod functions;
+mod rights;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,7 @@ use std::time::{Duration, Instant};
 
 use crate::counting_allocator;
 use crate::error::{Result, StoreError};
-use crate::recent::lock;
+use crate::recent_results::lock;
 use crate::sql::{LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SqlQuery, SqlRows};
 use snapshot::{Place, Snapshot};
 

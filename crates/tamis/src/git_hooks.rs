@@ -6,7 +6,7 @@
 //! that the repository configures is run.
 //!
 //! ```
-//! let lines = tamis::hook::lines();
+//! let lines = tamis::git_hooks::lines();
 //! assert!(lines.contains("tamis --quiet index"));
 //! assert!(lines.starts_with("# >>> tamis >>>\n") && lines.ends_with("# <<< tamis <<<\n"));
 //! ```

@@ -15,13 +15,13 @@ use tantivy::{DocSet, TERMINATED, Term};
 use tantivy_fst::Automaton;
 
 use super::Reader;
-use super::analysis::{QueryWord, SEPARATOR, parts_of, query_words, stem};
 use super::fields::PASSAGE;
 use super::identifiers::{Piece, Splitter};
 use super::query::lists;
+use super::stems_and_stop_words::{QueryWord, SEPARATOR, parts_of, query_words, stem};
 use crate::filter::Selection;
-use crate::hits::NearWord;
 use crate::record::{PassageId, StoredPassage};
+use crate::retrieval::NearWord;
 
 /// Fewest bytes of a term that is near a word by one edit, and by two.
 const SHORTEST_STEM: usize = 3;
