@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use tamis::Index;
 use tamis::config::HyperlinkFormat;
-use tamis_text::safe::SafeWriter;
+use tamis_text::sanitize::SafeWriter;
 
 use crate::working_directory::WorkingDirectory;
 

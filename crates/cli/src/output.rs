@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::{Command, Stdio};
 use tamis::Index;
-use tamis_text::safe::{SafeJson, SafeWriter, for_terminal};
+use tamis_text::sanitize::{SafeJson, SafeWriter, for_terminal};
 
 /// The two streams, and how much to say on them.
 #[derive(Clone, Debug)]

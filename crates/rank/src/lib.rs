@@ -43,6 +43,7 @@ mod entries;
 mod fusion;
 mod language_and_recency;
 mod literal;
+mod near_copies;
 mod query_names;
 mod relevance;
 mod required_terms;
@@ -50,7 +51,7 @@ mod uninformative;
 
 pub use asked_names::{AskedName, AskedNames, ExactFind, MOST_EXACT, NameFit, put_first};
 pub use definition::{QueryNames, USAGE_FACTOR, definition_factors};
-pub use diversity::{NEAR_COPY, Shingles, diversified, jaccard, near_copies};
+pub use diversity::{diversified, jaccard};
 pub use entries::{Entry, NAMED, Standing, entries, entry_scores, entry_value, representative};
 pub use fusion::{
     BackgroundEvidence, Evidence, Fusion, FusionError, Phrasing, ScoredPhrasing, best_scores, fuse_phrasings,
@@ -60,6 +61,7 @@ pub use language_and_recency::{
     Adjustment, Decay, LanguageFactors, LanguageMatch, ROLE_FACTORS, Recency, lowered, role_factor,
 };
 pub use literal::{LiteralRun, LiteralText};
+pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use query_names::{PathNames, ProperNames};
 pub use relevance::{
     Basis, ENTRY_FEATURES, EntryFeatures, EvidencePart, JOINT_FEATURES, JudgedEntry, LIST_FEATURES, QueryFeatures,

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use tamis_text::safe::SafeWriter;
+use tamis_text::sanitize::SafeWriter;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use rmcp::ErrorData;
 use serde::Serialize;
 use serde_json::Value;
-use tamis_text::safe::{for_model, line_for_model};
+use tamis_text::sanitize::{for_model, line_for_model};
 
 use crate::refusal_text::for_agent;
 

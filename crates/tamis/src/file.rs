@@ -1,8 +1,8 @@
 //! File access. Changes are serialized and atomic. Files from others are read defensively ([`foreign`]). A file that the user
 //! names is written according to its kind ([`named`]).
 
-pub mod foreign;
-mod named;
+mod output;
+pub mod untrusted;
 
 use std::fs;
 use std::fs::{File, Metadata, TryLockError};
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use crate::Error;
 
-pub(crate) use named::replace_whole;
-pub use named::{write_bytes, write_file};
+pub(crate) use output::replace_whole;
+pub use output::{write_bytes, write_file};
 
 /// The prefix of temporary files. A file gets its final name when it is complete.
 pub(crate) const TEMPORARY: &str = ".tamis-new-";
@@ -95,7 +95,7 @@ fn remove_leftovers(directory: &Path) {
 pub(crate) fn edit<T>(path: &Path, change: impl Fn(&str) -> Result<(String, T), Error>) -> Result<T, Error> {
     for _ in 0..TRIES {
         let before = state(path)?;
-        let bytes = foreign::read_in(named::directory_of(path), name(path), LONGEST_TEXT)
+        let bytes = untrusted::read_in(output::directory_of(path), name(path), LONGEST_TEXT)
             .map_err(|error| Error::path(path, format!("cannot be read: {error}")))?;
         let Ok(text) = String::from_utf8(bytes) else {
             return Err(Error::path(path, "not UTF-8, so it is not written to; convert it first"));
@@ -115,13 +115,13 @@ pub(crate) fn edit<T>(path: &Path, change: impl Fn(&str) -> Result<(String, T), 
 /// Replaces a file atomically. Returns `false` if the file has changed since `before` and was left alone.
 fn replace(path: &Path, text: &str, before: &Metadata) -> Result<bool, Error> {
     let failed = |error: std::io::Error| Error::path(path, format!("cannot be written: {error}"));
-    let mut file = named::new_in(named::directory_of(path), 0o600).map_err(failed)?;
+    let mut file = output::new_in(output::directory_of(path), 0o600).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     if !same(&state(path)?, before) {
         return Ok(false);
     }
-    named::put(file, path, Some(before)).map_err(failed)?;
+    output::put(file, path, Some(before)).map_err(failed)?;
     Ok(true)
 }
 
@@ -160,9 +160,9 @@ pub(crate) fn create(path: &Path, text: &str) -> Result<bool, Error> {
         Err(error) => return Err(failed(error)),
         Ok(_) => return Ok(false),
     }
-    let directory = named::directory_of(path);
+    let directory = output::directory_of(path);
     // The mode of any new file: the user's mask decides.
-    let mut file = named::new_in(directory, 0o666).map_err(failed)?;
+    let mut file = output::new_in(directory, 0o666).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     match file.persist_noclobber(path) {

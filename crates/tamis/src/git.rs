@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
-use crate::file::foreign::{read_in, read_regular};
+use crate::file::untrusted::{read_in, read_regular};
 use crate::subprocess;
 use crate::subprocess::{End, Limit};
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::file::foreign::read_in;
+use crate::file::untrusted::read_in;
 use crate::file::{LONGEST_TEXT, replace_whole};
 use crate::{Error, git};
 

@@ -57,24 +57,24 @@ mod error;
 pub mod file;
 #[cfg(feature = "clap")]
 pub mod flag_values;
+mod get;
 mod git;
 pub mod git_hooks;
 mod handle;
-#[cfg(feature = "hub")]
-mod host;
 pub mod hub;
 pub mod import;
 pub mod index;
+mod index_location;
 #[cfg(feature = "clients")]
 pub mod install;
-mod location;
-mod lookup;
 mod models;
 mod progress;
 pub mod search;
 mod server_message;
 mod status;
 mod subprocess;
+#[cfg(feature = "hub")]
+mod url_host;
 mod words;
 
 #[cfg(feature = "evidence")]
@@ -85,10 +85,10 @@ pub use applications::{
 pub use build_features::features;
 pub use config::Mode;
 pub use error::Error;
+pub use get::{Excerpt, GetRequest};
 pub use handle::{Index, IndexBuilder, Source, SourceSettings, SourceState};
 pub use index::{Freshness, RunOptions, RunReport, TextDocument};
-pub use location::{INDEX_DIRECTORY, Location, machine_name};
-pub use lookup::{Excerpt, GetRequest};
+pub use index_location::{INDEX_DIRECTORY, Location, machine_name};
 pub use models::Models;
 pub use progress::{Observer, Stage};
 pub use search::{Answer, CutReport, Hit, SearchRequest};

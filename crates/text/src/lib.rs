@@ -52,7 +52,7 @@ mod prose;
 mod read;
 mod role;
 mod role_by_content;
-pub mod safe;
+pub mod sanitize;
 mod secret_files;
 mod skip;
 mod tokens;

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::output::{Output, show_help};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use std::io::{self, Write};
-use tamis_text::safe::{for_terminal, is_hidden};
+use tamis_text::sanitize::{for_terminal, is_hidden};
 
 /// The whole command line.
 #[derive(Debug, Parser)]

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::time::Duration;
-use tamis_text::safe::for_terminal;
+use tamis_text::sanitize::for_terminal;
 
 /// A whole number with separators.
 pub fn count(number: u64) -> String {

@@ -5,7 +5,7 @@ use crate::mcp::Client;
 use crate::support::Tree;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use tamis_text::safe::is_hidden;
+use tamis_text::sanitize::is_hidden;
 
 /// Hidden and control characters, and words that would pass for the answer's own outside a fence.
 const HOSTILE: &str = "OBEYME \u{1b}[31m\u{7}\u{202e}\u{2066}\u{200b}\u{e0041}\u{e0042}\u{fe0f}\u{9b}\u{7f}";

@@ -5,7 +5,7 @@ use crate::support::{Tree, run};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
-use tamis_text::safe::{for_terminal, is_hidden};
+use tamis_text::sanitize::{for_terminal, is_hidden};
 
 /// Every kind of character that steers or hides.
 const HOSTILE: &str =

@@ -18,7 +18,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Serializer};
-use tamis_text::safe::SafeJson;
+use tamis_text::sanitize::SafeJson;
 
 use crate::arguments::nearest;
 use crate::call_queue::Lane;

@@ -9,11 +9,11 @@
 //! other, so that one pass finds it in thousands of namespaces.
 
 mod fields;
-mod identifiers;
 mod query;
 mod search;
 mod spelling;
 mod stems_and_stop_words;
+mod tokenizer;
 
 use std::collections::BTreeMap;
 use std::fmt;

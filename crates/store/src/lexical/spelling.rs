@@ -16,9 +16,9 @@ use tantivy_fst::Automaton;
 
 use super::Reader;
 use super::fields::PASSAGE;
-use super::identifiers::{Piece, Splitter};
 use super::query::lists;
 use super::stems_and_stop_words::{QueryWord, SEPARATOR, parts_of, query_words, stem};
+use super::tokenizer::{Piece, Splitter};
 use crate::filter::Selection;
 use crate::record::{PassageId, StoredPassage};
 use crate::retrieval::NearWord;

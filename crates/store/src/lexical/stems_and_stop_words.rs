@@ -6,7 +6,7 @@ use std::ops::Range;
 use rust_stemmers::{Algorithm, Stemmer};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-use super::identifiers::{Piece, Splitter, end_of_hyphenated, is_unspaced, is_word};
+use super::tokenizer::{Piece, Splitter, end_of_hyphenated, is_unspaced, is_word};
 use crate::record::TextForm;
 use crate::retrieval::TermStatistics;
 

@@ -16,8 +16,8 @@ use tamis_store::{Opening, RecordedSearch, UsageLog};
 
 use super::evaluate::{EvaluationError, TestQuery, queries};
 use crate::Error;
+use crate::get::Excerpt;
 use crate::handle::{Index, MOST_ALIKE, now_ms, readable};
-use crate::lookup::Excerpt;
 use crate::progress::{Observer, Stage};
 use crate::related::Related;
 use crate::search::{Asker, Context, IMPORTED_JUDGEMENTS, SearchCaller, SearchRequest, most_below, search_under};

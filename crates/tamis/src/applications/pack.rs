@@ -13,8 +13,8 @@ use tamis_text::estimate_tokens;
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flag_values::{language, whole};
+use crate::get::by_line;
 use crate::handle::Index;
-use crate::lookup::by_line;
 use crate::search::{Asker, CutReport, SearchRequest};
 
 /// A request for a pack.

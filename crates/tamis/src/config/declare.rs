@@ -19,7 +19,7 @@ use super::models::ModelDefinition;
 use super::trust;
 use super::value::{Allowed, Key, Value};
 use super::words::Words;
-use crate::location::UserDirectories;
+use crate::index_location::UserDirectories;
 
 /// The value of a key and its origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]

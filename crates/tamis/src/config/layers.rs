@@ -11,7 +11,7 @@ use super::models::read_models;
 use super::sections::{cuts, thresholds};
 use super::value::{Key, Value, unknown};
 use super::{calibrated, keys, mcp_tokens, project_file};
-use crate::location::UserDirectories;
+use crate::index_location::UserDirectories;
 
 /// The origins of a configuration. Nothing is read from the process itself, so a test can pass its own.
 #[derive(Clone, Debug, Default)]

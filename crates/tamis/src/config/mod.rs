@@ -28,7 +28,7 @@ use tamis_cut::{Rule, TopScore};
 use declare::{Section, Settings, section};
 use sections::{cuts, thresholds};
 
-pub use crate::location::UserDirectories;
+pub use crate::index_location::UserDirectories;
 pub use calibrated::{CalibratedConfig, threshold_language};
 pub(crate) use collections::is_name;
 pub use collections::{CollectionDirectory, FileCollection};

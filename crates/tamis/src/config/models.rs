@@ -12,7 +12,7 @@ use super::calibrated::{replace, spliced};
 use super::error::{ConfigError, Source};
 use super::{project_file, trust};
 use crate::hub::ModelsDirectory;
-use crate::location::UserDirectories;
+use crate::index_location::UserDirectories;
 use crate::{Error, hub};
 
 /// Names of models that a configuration cannot define.

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use crate::file::foreign::read_linked;
-use crate::location::INDEX_DIRECTORY;
+use crate::file::untrusted::read_linked;
+use crate::index_location::INDEX_DIRECTORY;
 
 /// Longest configuration file, in bytes.
 const LONGEST: u64 = 1 << 20;

@@ -35,7 +35,7 @@ use tamis_store::{Access, EmbeddedStore, Namespace, Store};
 use crate::Error;
 use crate::handle::open_writable;
 use crate::index::publish_store;
-use crate::location::{INDEX_DIRECTORY, Location, resolved};
+use crate::index_location::{INDEX_DIRECTORY, Location, resolved};
 use crate::progress::Observer;
 use parts::Side;
 

@@ -12,7 +12,7 @@ use super::compare::{Pair, Pairs};
 use super::{Compared, CopyReport, NamespaceComparison, Written};
 use crate::Error;
 use crate::handle::{SOURCES_PROPERTY, plain, stored_roots};
-use crate::location::machine_name;
+use crate::index_location::machine_name;
 use crate::progress::{Observer, Stage};
 
 /// Most documents that are deleted in one transaction.

@@ -17,7 +17,7 @@ use tamis_store::{Filter, SharedSessions, Store, StoreError, Writing};
 
 use crate::Error;
 use crate::config::Config;
-use crate::location::Location;
+use crate::index_location::Location;
 use crate::models::{ConfiguredReranker, Models};
 use crate::progress::{Observer, Stage};
 use crate::search::{ModelReranker, OnDemandVectors, Reranker};

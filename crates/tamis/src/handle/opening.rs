@@ -13,8 +13,8 @@ use tamis_store::{Access, EmbeddedStore, Namespace, QueryQuality, RecordedSearch
 use super::{Index, Registry, SHORT_WAIT, SOURCES_PROPERTY, plain};
 use crate::Error;
 use crate::config::{Config, Origins, UserDirectories};
-use crate::file::foreign::read_in;
-use crate::location::{Location, machine_name};
+use crate::file::untrusted::read_in;
+use crate::index_location::{Location, machine_name};
 use crate::search::Reranker;
 
 /// Opens the store. In a directory that is read-only or full it is opened for reading, and the reason comes with it.

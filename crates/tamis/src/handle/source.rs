@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::config::{CollectionDirectory, Config, FileCollection};
-use crate::location::Location;
+use crate::index_location::Location;
 
 /// A repository of an index: a directory whose files are the documents of one namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

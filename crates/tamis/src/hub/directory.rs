@@ -10,7 +10,7 @@ use tamis_embed::{ModelSettings, SETTINGS_FILE};
 use super::{ModelName, is_revision};
 use crate::Error;
 use crate::file::DirectoryLock;
-use crate::location::UserDirectories;
+use crate::index_location::UserDirectories;
 
 /// Models in the making, below the directory. They become models by renaming.
 pub(crate) const INCOMING: &str = ".incoming";
@@ -198,7 +198,7 @@ impl ModelRecord {
     /// # Errors
     /// It is missing, or is not one.
     pub(crate) fn from_directory(directory: &Path) -> io::Result<Self> {
-        let bytes = crate::file::foreign::read_in(directory, Path::new(SETTINGS_FILE), LONGEST)?;
+        let bytes = crate::file::untrusted::read_in(directory, Path::new(SETTINGS_FILE), LONGEST)?;
         Ok(serde_json::from_slice(&bytes)?)
     }
 

@@ -13,7 +13,7 @@ use super::ModelName;
 use super::add::{Listed, Sum, Sums};
 use super::transport::{Failure, Transport, text};
 use crate::error::HubError;
-use crate::host::without_secrets;
+use crate::url_host::without_secrets;
 use crate::{Error, Observer};
 
 /// The attempts in a row that bring nothing.

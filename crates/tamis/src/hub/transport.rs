@@ -10,8 +10,8 @@ use ureq::{Agent, Body};
 use super::add::Sum;
 use super::{HubToken, ModelName};
 use crate::error::HubError;
-use crate::host::{Host, has_user, without_secrets};
 use crate::server_message::shortened;
+use crate::url_host::{Host, has_user, without_secrets};
 
 /// The hub that is asked unless `HF_ENDPOINT` names another.
 pub const HUB: &str = "https://huggingface.co";

@@ -146,7 +146,7 @@ impl Imports<'_> {
                 paths.push(attribute.value.as_str());
             }
         }
-        let mut text = crate::lookup::whole_text(&self.index.store.document_passages(&state.namespace, &state.path)?);
+        let mut text = crate::get::whole_text(&self.index.store.document_passages(&state.namespace, &state.path)?);
         if paths.is_empty() {
             return Ok(Some(text));
         }

@@ -14,7 +14,7 @@ use ignore::overrides::Override;
 use super::document;
 use super::document::{AttributeRules, FileAttributes};
 use super::wildmatch::{is_special, matches};
-use crate::file::foreign::{Directory, is_link, read_linked, read_regular};
+use crate::file::untrusted::{Directory, is_link, read_linked, read_regular};
 use crate::git::exclude_elsewhere;
 
 /// Directories that are never read: those of version control and of Tamis itself, and the settings and deleted notes of Obsidian.

@@ -18,7 +18,7 @@ use super::walk::{FoundFile, is_by_size, limits, skip_by_path, skips};
 use crate::Error;
 use crate::collections::{FILE_COLLECTIONS, SKIPPED};
 use crate::config::{Config, FileCollection, IndexConfig};
-use crate::file::foreign::{read_in, read_regular};
+use crate::file::untrusted::{read_in, read_regular};
 use crate::handle::Source;
 
 /// The reason to leave out a file that ends the process which reads it.

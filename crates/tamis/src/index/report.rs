@@ -11,8 +11,8 @@ use super::walk::{is_by_size, skip_by_path, walk};
 use crate::Error;
 use crate::collections::SKIPPED;
 use crate::config::Config;
+use crate::get::reason;
 use crate::handle::Source;
-use crate::lookup::reason;
 
 /// Most files left out that a report names.
 pub(crate) const MOST_NAMED: usize = 1_000;

@@ -11,7 +11,7 @@ use super::{RunOptions, RunReport, document, publish_store, refresh};
 use crate::Error;
 use crate::config::StoreConfig;
 use crate::handle::{Index, Registry, SOURCES_PROPERTY, Source, SourceSettings, SourceState, plain, registry};
-use crate::location::{INDEX_DIRECTORY, machine_name};
+use crate::index_location::{INDEX_DIRECTORY, machine_name};
 use crate::progress::Observer;
 
 /// Returns `true` if more than half of the files among documents are in a directory.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Surroundings;
-use crate::location::System;
+use crate::index_location::System;
 
 /// A program that starts servers for an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,11 +29,11 @@ use std::{fmt, fs};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::file::foreign::read_regular;
+use crate::file::untrusted::read_regular;
 use crate::file::{DirectoryLock, LONGEST_TEXT, replace_whole};
-use crate::location::{Bases, UserDirectories};
+use crate::index_location::{Bases, UserDirectories};
 
-pub use crate::location::System;
+pub use crate::index_location::System;
 pub use clients::{Client, Entry, EntryOptions, Scope};
 pub use plan::{Plan, Standing, standing};
 

@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::clients::{Client, Entry, Form, Scope, is_ours};
 use super::{Record, Records, Surroundings, json_file, toml_file};
 use crate::Error;
-use crate::file::foreign::{read_linked, read_regular};
+use crate::file::untrusted::{read_linked, read_regular};
 use crate::file::{DirectoryLock, LONGEST_TEXT, create, edit};
-use crate::location::resolved;
+use crate::index_location::resolved;
 
 /// The state of a server's entry in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tamis_store::CallerKey;
 
-use crate::location::Bases;
+use crate::index_location::Bases;
 
 /// Somebody who asks, with the rights and the origin that a request by itself cannot claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

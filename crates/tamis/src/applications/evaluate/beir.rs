@@ -12,7 +12,7 @@ use super::{EvaluationError, text};
 use crate::config::{Config, EmbeddingCacheConfig};
 use crate::handle::Index;
 use crate::index::{RunOptions, SPLITTER, TextDocument};
-use crate::location::Location;
+use crate::index_location::Location;
 use crate::models::Models;
 use crate::progress::{Observer, Stage};
 

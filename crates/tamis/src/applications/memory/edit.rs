@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use jiff::civil::Date;
-use tamis_text::safe::{for_terminal, is_hidden};
+use tamis_text::sanitize::{for_terminal, is_hidden};
 use tamis_text::{Entry, FORGOTTEN, entries, forgotten_mark};
 
 use super::remember::{Section, sections};

@@ -15,7 +15,7 @@ use super::Notes;
 use super::edit::{NewEntry, append, checked, checked_topic};
 use crate::Error;
 use crate::config::FileCollection;
-use crate::file::foreign::read_in;
+use crate::file::untrusted::read_in;
 use crate::file::{DirectoryLock, LONGEST_TEXT, create, edit};
 use crate::handle::Source;
 use crate::index::{Collections, RunOptions};

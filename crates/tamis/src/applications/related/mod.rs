@@ -22,9 +22,9 @@ use tamis_store::{PassageId, StoredPassage};
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flag_values;
+use crate::get::Named;
 use crate::handle::Index;
 use crate::import::FileCommit;
-use crate::lookup::Named;
 use crate::progress::Observer;
 use crate::search::{Asker, Context, CutReport, MetadataFilter, SimilarPassages, scope_around};
 use crate::tree::{GrepAnswer, GrepRequest, TreeScope};

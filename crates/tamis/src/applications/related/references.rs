@@ -9,8 +9,8 @@ use tamis_text::{Language, Reference, Relation};
 use super::name_resolution::{Imports, LIST_SEPARATOR, Meant, before, front_of, last_parts, meant};
 use super::{Before, Defined, NameReference, Nearness, Referrer, RelatedPassage, Site, Subject, at_line};
 use crate::Error;
+use crate::get::by_line;
 use crate::handle::Index;
-use crate::lookup::by_line;
 use crate::progress::Observer;
 use crate::search::Scope;
 

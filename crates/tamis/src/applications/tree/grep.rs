@@ -20,7 +20,7 @@ use super::{Listed, Roots, Tree, TreeScope};
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flag_values::whole;
-use crate::lookup::whole_text;
+use crate::get::whole_text;
 use crate::progress::Observer;
 
 /// Most matching lines that are listed.

@@ -20,7 +20,7 @@ use tamis_store::{DocumentState, PathGlobs};
 use tamis_text::{Language, Limits, Relation, composed, most_bytes};
 
 use crate::collections::SKIPPED;
-use crate::file::foreign::Directory;
+use crate::file::untrusted::Directory;
 #[cfg(feature = "clap")]
 use crate::flag_values::{language, whole};
 use crate::handle::Index;

@@ -10,8 +10,8 @@ use super::{Tree, TreeScope};
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flag_values::whole;
+use crate::get::{Named, by_line, whole_text};
 use crate::handle::readable;
-use crate::lookup::{Named, by_line, whole_text};
 use crate::search::Asker;
 
 /// A request for an outline. [`OutlineRequest::new`] asks for all symbols of a file, or for the outermost of a directory's files.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tamis_text::safe::{for_model, line_for_model};
+use tamis_text::sanitize::{for_model, line_for_model};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{SolvedIssue, Troubleshooting, WikiFound, WikiPage};

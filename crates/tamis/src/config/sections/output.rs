@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::config::declare::{Entry, section, text};
 use crate::config::error::{ConfigError, Source};
-use crate::location::machine_name;
+use crate::index_location::machine_name;
 
 section! {
     /// What the command line prints on a terminal.

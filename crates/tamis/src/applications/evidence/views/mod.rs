@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis_store::SqlValue;
 
-use crate::file::foreign::read_regular;
+use crate::file::untrusted::read_regular;
 use template::Template;
 
 pub use query::{ViewDescription, ViewRequest, views};

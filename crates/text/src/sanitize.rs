@@ -7,7 +7,7 @@
 //! Persian word, the selector that makes a heart red, the joiners of a family.
 //!
 //! ```
-//! use tamis_text::safe::{for_model, for_terminal};
+//! use tamis_text::sanitize::{for_model, for_terminal};
 //!
 //! assert_eq!(for_terminal("\u{1b}[2Jgone"), "␛[2Jgone");
 //! assert_eq!(for_model("pay \u{202e}lla"), "pay [U+202E]lla");
@@ -228,7 +228,7 @@ fn has_no_spaces(character: char) -> bool {
 /// ```
 /// use serde::Serialize;
 /// use serde_json::ser::{CompactFormatter, Serializer};
-/// use tamis_text::safe::SafeJson;
+/// use tamis_text::sanitize::SafeJson;
 ///
 /// let mut json = Vec::new();
 /// "a\u{202e}b".serialize(&mut Serializer::with_formatter(&mut json, SafeJson(CompactFormatter)))?;
