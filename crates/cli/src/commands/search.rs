@@ -88,7 +88,10 @@ fn settings(arguments: &SearchArguments) -> Vec<FlagSetting> {
 }
 
 /// Names the filters that leave nothing, and the values in the index.
-fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Result<()> {
+///
+/// # Errors
+/// A path that is not in the index, or the index cannot be read.
+pub fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Result<()> {
     let summary = index.contents().summary()?;
     if summary.passages == 0 {
         output.note(&format!("{}: there is nothing to index here", index.root().display()));
@@ -151,6 +154,7 @@ fn filters(request: &SearchRequest) -> Vec<(String, SearchRequest)> {
         namespace: request.namespace.clone(),
         namespaces: request.namespaces.clone(),
         sharing: request.sharing,
+        memory: request.memory,
         ..SearchRequest::new(&request.query)
     };
     type Field = fn(&mut SearchRequest) -> &mut Vec<String>;
