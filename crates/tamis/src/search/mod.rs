@@ -27,6 +27,7 @@ mod readings;
 mod record;
 #[cfg(feature = "evidence")]
 mod records;
+mod relation;
 mod relevance;
 mod request;
 mod rerank;
