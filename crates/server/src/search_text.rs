@@ -53,7 +53,10 @@ pub(crate) fn search_text(call: &Call<'_>, answer: &Answer, page: &PageArguments
         below.push_str(&nearest);
     }
     let query = answer.query_id.as_ref().map(|id| format!(" [query {id}]")).unwrap_or_default();
-    let sentence = format!("{}{query}\n", name(&answer.summary));
+    let related = answer
+        .asked_relation()
+        .map(|(hit, what)| format!("related with the path:line of result {} lists {}.\n", hit.rank, name(&what)));
+    let sentence = format!("{}{query}\n{}", name(&answer.summary), related.unwrap_or_default());
     // An empty answer begins with the sentence.
     let tail = match (below.is_empty(), entries.is_empty()) {
         (true, _) => sentence,

@@ -143,7 +143,7 @@ impl Index {
             }
             // What another program printed can have more after the line.
             let (path, lines) = match split_lines(wanted) {
-                Err(_) if pasted(wanted).is_some() => continue,
+                Err(_) if forms.len() > 1 || pasted(wanted).is_some() => continue,
                 split => split?,
             };
             if let Some(place) = self.place(namespace, path, allowed)? {
@@ -232,11 +232,8 @@ impl Index {
             return Ok(path.map(|path| DocumentPlace { namespace: namespace.to_owned(), path }));
         }
         // The name of an imported document is taken literally, whatever it would mean as a path.
-        let imported = is_imported(path);
-        let path = match imported {
-            true => commits::stored_path(path).unwrap_or_else(|| path.to_owned()),
-            false => stored(Path::new(path)),
-        };
+        let path = if is_imported(path) { path.to_owned() } else { stored(Path::new(path)) };
+        let commit = commits::path_start(&path);
         let names = self.readable_names(allowed)?;
         // In an index of one tree that is the tree's namespace.
         let first = namespace.or(self.own_namespace());
@@ -246,9 +243,15 @@ impl Index {
         for round in rounds {
             let mut found = Vec::new();
             for namespace in round {
-                if let Some(path) = self.path_in(namespace, path.clone())? {
-                    found.push(DocumentPlace { namespace: namespace.clone(), path });
+                let mut paths: Vec<String> = self.path_in(namespace, path.clone())?.into_iter().collect();
+                if let Some(start) = commit.as_ref().filter(|_| paths.is_empty()) {
+                    paths = self.commits_from(namespace, start)?;
                 }
+                if paths.len() > 1 {
+                    let allowed = format!("longer: these commits begin with it: {}", paths.join(", "));
+                    return Err(Error::argument("id", format!("{path:?}"), allowed));
+                }
+                found.extend(paths.into_iter().map(|path| DocumentPlace { namespace: namespace.clone(), path }));
             }
             match found.as_slice() {
                 [] => {}

@@ -184,6 +184,9 @@ fn first_times(wanted: &mut HashMap<&str, Option<i64>>) -> impl FnMut(LogItem<'_
     }
 }
 
+/// The reason why a repository has no history.
+pub(crate) const NO_COMMIT: &str = "the git repository has no commit yet";
+
 /// A commit of the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Commit {
@@ -234,7 +237,8 @@ pub(crate) fn history(
             LogItem::Path(path) => commits.last_mut().into_iter().for_each(|commit| commit.paths.push(path.to_owned())),
         }
         ControlFlow::Continue(())
-    })?;
+    })
+    .map_err(|problem| if repository.head().is_none() { NO_COMMIT.to_owned() } else { problem })?;
     Ok(commits)
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis::Index;
 use tamis::evaluate::EvaluationError;
-use tamis::feedback::{ImportReport, Judged, Label, SearchSummary};
+use tamis::feedback::{ImportReport, Judged, Label, ListedSearch};
 
 /// Flags of `tamis feedback`.
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ pub struct FeedbackArguments {
     /// Record that they do not answer the query
     #[arg(long, group = "relevance", requires = "query_id")]
     pub not: bool,
-    /// List the last searches, with the number of judgements of each
+    /// List the last searches, with what was judged of each
     #[arg(long, conflicts_with_all = ["import", "forget"], help_heading = "Other actions")]
     pub list: bool,
     /// Search each judged query of a directory in BEIR's layout, and record its judgements
@@ -95,8 +95,12 @@ pub fn run(arguments: &FeedbackArguments, global: &Global, output: &Output) -> R
     }
     let relevance = if arguments.relevant { Label::Relevant } else { Label::NotRelevant };
     let passages: Vec<&str> = arguments.passages.iter().map(String::as_str).collect();
-    let judged = index.feedback().judge(arguments.query_id.as_deref().unwrap_or_default(), &passages, relevance)?;
+    let query_id = arguments.query_id.as_deref().unwrap_or_default();
+    let judged = index.feedback().judge(query_id, &passages, relevance)?;
     output.answer(arguments.json, &judged, output.styled(), |out| print_judged(out, &judged))?;
+    if !index.feedback().is_obeyed(query_id)? {
+        output.note("searches of this kind ignore judgements; only `tamis search` with the same words obeys them");
+    }
     Ok(Exit::Found)
 }
 
@@ -137,8 +141,9 @@ fn import(index: &Index, directory: &Path, arguments: &FeedbackArguments, output
 
 /// Writes a line for each passage: its judgement, its place, and whether it was a candidate.
 fn print_judged(out: &mut dyn Page, judged: &[Judged]) -> io::Result<()> {
-    for Judged { passage, place, relevance, rank } in judged {
+    for Judged { passage, place, title, relevance, rank } in judged {
         let place = place.as_ref().map_or_else(|| passage.clone(), |(path, line)| format!("{}:{line}", label(path)));
+        let place = title.as_ref().map_or_else(|| place.clone(), |title| format!("{place}  {}", label(title)));
         let judgement = match relevance {
             Label::Relevant => "relevant",
             Label::NotRelevant => "not relevant",
@@ -153,9 +158,10 @@ fn print_judged(out: &mut dyn Page, judged: &[Judged]) -> io::Result<()> {
 }
 
 /// Writes the recorded searches as a table, the latest first.
-fn print_searches(out: &mut dyn Page, searches: &[SearchSummary], now: SystemTime) -> io::Result<()> {
-    let mut table = Columns::new(&["query", "when", "from", ">kept", ">of", ">relevant", ">not", "cut", "text"]);
-    for search in searches {
+fn print_searches(out: &mut dyn Page, searches: &[ListedSearch], now: SystemTime) -> io::Result<()> {
+    let columns = ["query", "when", "from", ">kept", ">of", ">relevant", ">not", "cut", "judged", "text"];
+    let mut table = Columns::new(&columns);
+    for ListedSearch { search, judged } in searches {
         let at = Duration::from_millis(u64::try_from(search.at_ms).unwrap_or_default());
         table.row([
             search.id.clone(),
@@ -166,10 +172,22 @@ fn print_searches(out: &mut dyn Page, searches: &[SearchSummary], now: SystemTim
             count(search.relevant.into()),
             count(search.not_relevant.into()),
             search.method.clone(),
+            first_judged(judged),
             search.query.as_deref().map(|text| visible(text).replace('\n', " ")).unwrap_or_default(),
         ]);
     }
     table.write(out)
+}
+
+/// The title of the first judged passage, or else its place, and the number of the others.
+fn first_judged(judged: &[Judged]) -> String {
+    let Some((Judged { passage, place, title, .. }, others)) = judged.split_first() else { return String::new() };
+    let place = place.as_ref().map(|(path, _)| path);
+    let first = label(title.as_ref().or(place).unwrap_or(passage));
+    match others.len() {
+        0 => first.into_owned(),
+        more => format!("{first} and {more} more"),
+    }
 }
 
 /// Writes the result of an import.
@@ -203,7 +221,8 @@ mod tests {
 
     #[test]
     fn a_passage_that_was_no_candidate_is_said_to_be_none() {
-        let gone = Judged { passage: "3f9a".into(), place: None, relevance: Label::NotRelevant, rank: None };
+        let passage = "3f9a".to_owned();
+        let gone = Judged { passage, place: None, title: None, relevance: Label::NotRelevant, rank: None };
         let printed = plain(|out| print_judged(out, &[gone]));
         assert_eq!(printed, "not relevant: 3f9a (outside the pool, so no cut could keep it)\n");
     }

@@ -73,7 +73,15 @@ pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Res
     let directory = WorkingDirectory::from_index(&index);
     let namespace = arguments.namespace.as_deref();
     if arguments.list {
-        return list(&index.notes().forgotten(namespace)?, &directory, arguments, output);
+        let entries = index.notes().forgotten(namespace)?;
+        if entries.is_empty() && !arguments.json {
+            output.note("no entry is hidden");
+        } else {
+            output.answer(arguments.json, &entries, output.paged().linked(&index), |out| {
+                print_entries(out, &entries, |entry| directory.display_path(&entry.namespace, &entry.path), false)
+            })?;
+        }
+        return Ok(Exit::found(!entries.is_empty()));
     }
     let action = arguments.action();
     let what = arguments.what.join(" ");
@@ -93,28 +101,10 @@ pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Res
     if let Some(reason) = &done.not_indexed {
         output.warn(&format!("written, but it takes effect only with the next search that can index it: {reason}"));
     }
-    output.answer(arguments.json, &done, output.styled(), |out| {
+    output.answer(arguments.json, &done, output.styled().linked(&index), |out| {
         print_done(out, &done, |entry| directory.display_path(&entry.namespace, &entry.path))
     })?;
     Ok(Exit::Found)
-}
-
-fn list(
-    entries: &[NoteEntry],
-    directory: &WorkingDirectory,
-    arguments: &ForgetArguments,
-    output: &Output,
-) -> Result<Exit> {
-    if arguments.json {
-        output.json(&entries)?;
-    } else if entries.is_empty() {
-        output.note("no entry is hidden");
-    } else {
-        let mut out = output.paged();
-        print_entries(&mut out, entries, |entry| directory.display_path(&entry.namespace, &entry.path), false)?;
-        out.flush()?;
-    }
-    Ok(Exit::found(!entries.is_empty()))
 }
 
 /// The entries that the user agrees to; `None` where the user agrees to none.
@@ -194,7 +184,8 @@ fn print_entries(
         if numbered {
             write!(out, "{} ", format_args!("{number}.").bold())?;
         }
-        writeln!(out, "{}", place(entry, &path(entry)))?;
+        let place = place(out, entry, &path(entry));
+        writeln!(out, "{place}")?;
         for line in entry.text.lines() {
             writeln!(out, "   {}", visible(line))?;
         }
@@ -211,13 +202,15 @@ fn print_done(out: &mut dyn Page, done: &Forgotten, path: impl Fn(&NoteEntry) ->
     };
     for entry in &done.entries {
         let text = entry.text.lines().next().unwrap_or_default();
-        writeln!(out, "{}  {what}  {}", place(entry, &path(entry)), visible(text).dimmed())?;
+        let place = place(out, entry, &path(entry));
+        writeln!(out, "{place}  {what}  {}", visible(text).dimmed())?;
     }
     Ok(())
 }
 
-fn place(entry: &NoteEntry, path: &str) -> String {
-    format!("{}:{}", label(path).purple(), line_range(entry.start_line, entry.end_line).green())
+fn place(out: &mut dyn Page, entry: &NoteEntry, path: &str) -> String {
+    let place = format!("{}:{}", label(path).purple(), line_range(entry.start_line, entry.end_line).green());
+    out.link(&entry.namespace, path, (entry.start_line, 1), place)
 }
 
 #[cfg(test)]

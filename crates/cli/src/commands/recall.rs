@@ -2,6 +2,7 @@
 
 use super::ask::{self, QueryArguments, ask};
 use super::cut::method_names;
+use super::search::explain_empty;
 use crate::command_line::Global;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -68,16 +69,16 @@ pub fn run(arguments: &RecallArguments, global: &Global, output: &Output) -> Res
     if let Some(around) = request.output.context {
         answered.index.notes().with_turns(&mut answered.answer, around)?;
     }
-    if answered.answer.index.passages == 0
-        && let Some(reason) = missing(&answered.index, &request.filters.collections)?
-    {
-        if form.json || form.jsonl || form.files {
-            output.note(&reason);
-        } else {
-            let mut out = output.styled();
-            writeln!(out, "{reason}")?;
-            out.flush()?;
-            return Ok(Exit::Nothing);
+    if answered.answer.index.passages == 0 {
+        match missing(&answered.index, &request.filters.collections)? {
+            None => explain_empty(&answered.index, &answered.request, output)?,
+            Some(reason) if form.json || form.jsonl || form.files => output.note(&reason),
+            Some(reason) => {
+                let mut out = output.styled();
+                writeln!(out, "{reason}")?;
+                out.flush()?;
+                return Ok(Exit::Nothing);
+            }
         }
     }
     ask::print(&answered, form, request.limit, output)?;

@@ -85,7 +85,10 @@ fn settings(arguments: &SearchArguments) -> Vec<FlagSetting> {
 }
 
 /// Names the filters that leave nothing, and the values in the index.
-fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Result<()> {
+///
+/// # Errors
+/// A path that is not in the index, or the index cannot be read.
+pub fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Result<()> {
     let summary = index.contents().summary()?;
     if summary.passages == 0 {
         output.note(&format!("{}: there is nothing to index here", index.root().display()));
@@ -144,7 +147,7 @@ fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Res
 
 /// The filters in use, as the user writes them, each with a request that has no other.
 fn filters(request: &SearchRequest) -> Vec<(String, SearchRequest)> {
-    let mut none = SearchRequest::new(&request.query);
+    let mut none = SearchRequest { memory: request.memory, ..SearchRequest::new(&request.query) };
     none.filters = SearchFilters {
         namespace: request.filters.namespace.clone(),
         namespaces: request.filters.namespaces.clone(),

@@ -7,6 +7,7 @@ use crate::layout::{Page, shortened};
 use crate::output::Output;
 use crate::print::text::{counted, label, visible};
 use crate::session::{Session, setting};
+use crate::working_directory::WorkingDirectory;
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args};
@@ -87,7 +88,7 @@ pub fn troubleshoot(arguments: &TroubleshootArguments, global: &Global, output: 
     let Some(index) = refresh::open_existing(session, arguments.no_refresh, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let found = index.troubleshooting().answer(&request, &())?;
+    let mut found = index.troubleshooting().answer(&request, &())?;
     if let Some(reason) = &found.fallback_reason {
         output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
     }
@@ -102,7 +103,11 @@ pub fn troubleshoot(arguments: &TroubleshootArguments, global: &Global, output: 
             output.note(&found.reason);
         }
     } else {
-        let mut out = output.paged();
+        let directory = WorkingDirectory::from_index(&index);
+        for page in &mut found.wiki {
+            page.path = directory.display_path(&page.namespace, &page.path);
+        }
+        let mut out = output.paged().linked(&index);
         print_troubleshooting(&mut out, &found)?;
         out.flush()?;
     }
@@ -188,7 +193,8 @@ fn wiki(out: &mut dyn Page, page: &WikiPage) -> io::Result<()> {
         WikiFound::Keywords => "by its keywords",
         WikiFound::Both => "by its text and by its keywords",
     };
-    writeln!(out, "  {}  {}", label(&page.path).bold(), format_args!("(found {found_by})").dimmed())?;
+    let path = out.link(&page.namespace, &page.path, (1, 1), label(&page.path).bold().to_string());
+    writeln!(out, "  {path}  {}", format_args!("(found {found_by})").dimmed())?;
     text(out, &page.text)?;
     writeln!(out)
 }

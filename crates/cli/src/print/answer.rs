@@ -28,7 +28,12 @@ pub fn whole(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
         nearest(out, answer, "Less likely:")?;
         writeln!(out)?;
     }
-    writeln!(out, "{summary}")
+    writeln!(out, "{summary}")?;
+    if let Some((hit, what)) = answer.asked_relation() {
+        let command = format!("tamis related {}:{}", label(&hit.path), hit.start_line);
+        writeln!(out, "{}", format_args!("`{command}` lists {}.", label(&what)).dimmed())?;
+    }
+    Ok(())
 }
 
 /// Writes the entries below the line under a heading, one line each.

@@ -445,6 +445,8 @@ class Judged(Convertible):
     """The passage's identifier."""
     place: tuple[str, int] | None
     """Its location: path of the document and first line; `None` if it is no longer in the index."""
+    title: str | None
+    """Its symbol, or else the heading right above it; `None` if it has none or is no longer in the index."""
     relevance: Literal["relevant", "not_relevant", "unjudged"]
     """Its relevance to the query."""
     rank: int | None

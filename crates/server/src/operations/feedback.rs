@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis::feedback::{Judged, Label, SearchSummary};
+use tamis::feedback::{Judged, Label, ListedSearch};
 
 use crate::api::Verbs;
 use crate::caller::Caller;
@@ -87,12 +87,18 @@ impl Tool for Feedback {
     // The answer names the search.
     type Options = Judging;
 
-    fn text(_: &Call<'_>, judged: &Vec<Judged>, judging: &Judging) -> String {
+    fn text(call: &Call<'_>, judged: &Vec<Judged>, judging: &Judging) -> String {
         let (results, query) = (counted(judged.len(), "result"), &judging.query_id);
-        match judging.relevant {
+        let said = match judging.relevant {
             Some(true) => format!("Recorded: {results} of search {query} relevant.\n"),
             Some(false) => format!("Recorded: {results} of search {query} not relevant.\n"),
             None => format!("Taken back: what was said of {results} of search {query}.\n"),
+        };
+        match call.index.feedback().is_obeyed(query) {
+            Ok(false) => {
+                said + "Searches of this kind ignore judgements; only `search` with the same words obeys them.\n"
+            }
+            _ => said,
         }
     }
 }
@@ -100,20 +106,20 @@ impl Tool for Feedback {
 impl Operation for Searches {
     const NAME: &'static str = "searches";
     type Request = ListParameters;
-    type Answer = Vec<SearchSummary>;
+    type Answer = Vec<ListedSearch>;
 
     fn is_for(caller: &Caller) -> bool {
         caller.namespaces.is_none()
     }
 
-    fn call(call: &Call<'_>, parameters: ListParameters) -> Result<Vec<SearchSummary>, Failure> {
+    fn call(call: &Call<'_>, parameters: ListParameters) -> Result<Vec<ListedSearch>, Failure> {
         Ok(call.index.feedback().searches(parameters.limit)?)
     }
 }
 
 impl Route for Searches {
     const PATH: &'static str = "/v1/feedback";
-    const SUMMARY: &'static str = "List the latest recorded searches and the number of their judgements";
+    const SUMMARY: &'static str = "List the latest recorded searches and their judgements";
     const DESCRIPTION: &'static str = "As `tamis feedback --list --json`. For tokens that may read every namespace.";
     const NEEDS: &'static str = "recorded searches are those of all callers, and this token opens only some namespaces";
 }

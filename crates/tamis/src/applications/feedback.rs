@@ -12,7 +12,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use tamis_eval::QueryKind;
-use tamis_store::{Opening, RecordedSearch, UsageLog};
+use tamis_store::{Judgement, Opening, RecordedSearch, ScoringKind, StoredPassage, UsageLog};
 
 use super::evaluate::{EvaluationError, TestQuery, queries};
 use crate::Error;
@@ -49,10 +49,22 @@ pub struct Judged {
     pub passage: String,
     /// Its location: path of the document and first line; `None` if it is no longer in the index.
     pub place: Option<(String, u32)>,
+    /// Its symbol, or else the heading right above it; `None` if it has none or is no longer in the index.
+    pub title: Option<String>,
     /// Its relevance to the query.
     pub relevance: Label,
     /// Its rank among the search's candidates, from 1; `None`: outside the pool, so that no cut could have kept it.
     pub rank: Option<usize>,
+}
+
+/// A recorded search, with what was said of its results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct ListedSearch {
+    /// The search.
+    #[serde(flatten)]
+    pub search: SearchSummary,
+    /// Its judgements, the last one of each passage, in the order in which they were made.
+    pub judged: Vec<Judged>,
 }
 
 impl Feedback<'_> {
@@ -99,12 +111,34 @@ impl Feedback<'_> {
         Ok(judged)
     }
 
+    /// Returns `true` if later searches obey judgements of a recorded search. Those of memories, issues and evidence ignore all judgements.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn is_obeyed(&self, query_id: &str) -> Result<bool, Error> {
+        let search = self.index.usage.log()?.search(query_id)?;
+        Ok(search.is_some_and(|search| search.scoring.kind == ScoringKind::Search))
+    }
+
     /// Returns the last recorded searches, latest first, at most `limit`.
     ///
     /// # Errors
     /// The log cannot be read.
-    pub fn searches(&self, limit: usize) -> Result<Vec<SearchSummary>, Error> {
-        Ok(self.index.usage.log()?.recent(limit)?)
+    pub fn searches(&self, limit: usize) -> Result<Vec<ListedSearch>, Error> {
+        let log = self.index.usage.log()?;
+        let listed = |search: SearchSummary| {
+            let is_judged = search.relevant + search.not_relevant > 0;
+            let recorded = if is_judged { log.search(&search.id)? } else { None };
+            let candidates = recorded.map(|recorded| recorded.candidates).unwrap_or_default();
+            let said = if is_judged { log.judgements(&search.id)? } else { Vec::new() };
+            let judged = |Judgement { passage, relevant, .. }: Judgement| {
+                let rank = candidates.iter().position(|candidate| candidate.passage == passage).map(|at| at + 1);
+                self.described(passage, rank, if relevant { Label::Relevant } else { Label::NotRelevant }, None)
+            };
+            let judged = said.into_iter().map(judged).collect::<Result<_, Error>>()?;
+            Ok(ListedSearch { search, judged })
+        };
+        log.recent(limit)?.into_iter().map(listed).collect()
     }
 
     /// Deletes a recorded search with its judgements.
@@ -135,10 +169,26 @@ impl Feedback<'_> {
         allowed: Option<&[String]>,
     ) -> Result<Judged, Error> {
         let (passage, rank) = self.passage_of(search, wanted, allowed)?;
+        self.described(passage, rank, relevance, allowed)
+    }
+
+    /// A judgement with the place and the title of its passage.
+    fn described(
+        &self,
+        passage: String,
+        rank: Option<usize>,
+        relevance: Label,
+        allowed: Option<&[String]>,
+    ) -> Result<Judged, Error> {
         let found = self.index.store.find(&passage, 1)?.into_iter().find(|found| found.id == passage);
         let found = found.filter(|found| readable(allowed, &found.namespace));
+        let heading = |found: &StoredPassage| {
+            let headings = found.heading.as_deref().or(found.title.as_deref())?;
+            headings.rsplit(" > ").next().map(str::to_owned)
+        };
+        let title = found.as_ref().and_then(|found| found.symbol.clone().or_else(|| heading(found)));
         let place = found.map(|found| (found.path, found.start_line));
-        Ok(Judged { passage, place, relevance, rank })
+        Ok(Judged { passage, place, title, relevance, rank })
     }
 
     /// The identifier that `wanted` names, and its rank from 1 if it was a candidate.

@@ -24,6 +24,9 @@ const PATH: &str = "commit:";
 /// Hexadecimal digits of an identifier in the path of a commit. Even the largest histories need fewer.
 const DIGITS: usize = 12;
 
+/// Fewest digits of an identifier that name a commit, as many as git prints.
+const FEWEST: usize = 7;
+
 /// Most paths of a commit that its text names. A commit that touches more is found by its message.
 const PATHS_IN_TEXT: usize = 20;
 
@@ -134,7 +137,7 @@ impl Imports<'_> {
     /// Returns the message of a stored commit and the patch of those of its files that the index holds; `None` where there is no
     /// such commit or nobody can show its patch.
     pub(super) fn commit_text(&self, state: &DocumentState) -> Result<Option<String>, Error> {
-        let Some(hash) = state.path.strip_prefix(PATH).filter(|hash| is_hash(hash)) else { return Ok(None) };
+        let Some(hash) = state.path.strip_prefix(PATH).filter(|hash| is_hash(hash, DIGITS)) else { return Ok(None) };
         let sources = self.index.sources();
         let Some(source) = sources.iter().find(|source| source.namespace == state.namespace) else { return Ok(None) };
         let attributes = self.index.store.attributes(std::slice::from_ref(&state.namespace), &[state.document])?;
@@ -172,6 +175,13 @@ impl Index {
             filter.path_globs.push(format!("!/{PATH}*"));
         }
         filter
+    }
+
+    /// Returns the paths of the commits of a namespace that begin as [`path_start`] says.
+    pub(crate) fn commits_from(&self, namespace: &str, start: &str) -> Result<Vec<String>, Error> {
+        let documents = self.store.documents(namespace)?.into_iter();
+        let is_meant = |state: &DocumentState| state.collection == COMMITS && state.path.starts_with(start);
+        Ok(documents.filter(is_meant).map(|state| state.path).collect())
     }
 
     /// Notes that the index holds no commits any more, if that is so.
@@ -214,18 +224,24 @@ impl Index {
     }
 }
 
-/// Returns the path of a commit in the index. `None` for a text that is not that of a commit.
-pub(crate) fn stored_path(text: &str) -> Option<String> {
-    let hash = text.strip_prefix(PATH).filter(|hash| hash.len() > DIGITS && is_hash(hash))?;
-    Some(path_of(hash))
+/// Returns the beginning of the path of the commit that a text names by its identifier or by the first digits of it, with or without
+/// `commit:` before it. `None` for a text that names none.
+pub(crate) fn path_start(text: &str) -> Option<String> {
+    let hash = text.strip_prefix(PATH).unwrap_or(text);
+    is_hash(hash, FEWEST).then(|| path_of(&hash.to_ascii_lowercase()))
+}
+
+/// Returns `true` for the path of a commit in an index.
+pub(crate) fn is_commit(path: &str) -> bool {
+    path.starts_with(PATH)
 }
 
 fn path_of(hash: &str) -> String {
     format!("{PATH}{}", hash.get(..DIGITS).unwrap_or(hash))
 }
 
-fn is_hash(text: &str) -> bool {
-    (DIGITS..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+fn is_hash(text: &str, fewest: usize) -> bool {
+    (fewest..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// A merge that says nothing but what it merged.
@@ -296,4 +312,30 @@ fn parts(text: &str, max_tokens: usize) -> Vec<(usize, Vec<&str>)> {
         tokens += more;
     }
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_digits_name_a_commit_unless_several_begin_with_them() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let index = Index::builder(directory.path()).set("index.models", "static").open().expect("opened");
+        index.refresh().expect("indexed");
+        let target = Target::new(&index.namespace, COMMITS, ORIGIN);
+        let outcome = |hash: &str| {
+            let commit = Commit { hash: hash.into(), message: format!("Change {hash}"), ..Commit::default() };
+            target.outcome(path_of(hash), Content::text(hash.into()), None, |options| document(&commit, options))
+        };
+        let outcomes = ["1f2e3d4c5b6a", "1f2e3d4c5b7a", "1f2e3d500000"].map(outcome).into();
+        commit_with(&index, outcomes, Vec::new(), target.summary(false), &()).expect("imported");
+        let path = |wanted: &str| index.get(wanted).map(|excerpt| excerpt.path).map_err(|error| error.to_string());
+        for wanted in ["1f2e3d5", "commit:1f2e3d5", "1F2E3D50000011112222"] {
+            assert_eq!(path(wanted).as_deref(), Ok("commit:1f2e3d500000"), "{wanted}");
+        }
+        let several = path("1f2e3d4c5").expect_err("two begin with it");
+        assert!(several.contains("longer: these commits begin with it: commit:1f2e3d4c5b6a, commit:1f2e3d4c5b7a"));
+        assert!(path("commit:1f2e3d").is_err(), "six digits are too few");
+    }
 }

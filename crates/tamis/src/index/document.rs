@@ -297,7 +297,7 @@ pub(crate) fn date(
     stopped: &dyn Fn() -> bool,
 ) -> Result<Option<String>, Error> {
     let Some(repository) = Repository::find(&source.root) else { return Ok(Some("no git repository".into())) };
-    let Some(head) = repository.head() else { return Ok(Some("the git repository has no commit yet".into())) };
+    let Some(head) = repository.head() else { return Ok(Some(git::NO_COMMIT.into())) };
     let property = property(&source.namespace);
     let last = index.store.property(&property)?.unwrap_or_default();
     let (last_head, last_note) = last.split_once('\n').unwrap_or((&last, ""));

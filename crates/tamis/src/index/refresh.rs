@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use tamis_store::{Applied, Change, DocumentId, DocumentState};
+use tamis_store::{Applied, Change, DocumentId, DocumentState, NewDocument};
 use tamis_text::{NoteOptions, Options};
 
 use super::embed::{embed, embed_with};
@@ -138,7 +138,7 @@ pub(crate) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     let mut published = Published { at: Instant::now(), next: PUBLISH_EVERY };
     for work in works {
         let before = report.numbers();
-        report.unchanged += work.plan.unchanged;
+        report.unchanged += work.plan.unchanged - work.plan.left_out.len() as u64;
         if work.plan.stale() > 0 && !report.interrupted {
             commit(index, &work, record.as_ref(), &mut published, observer, &mut report)?;
         }
@@ -367,6 +367,13 @@ fn unread(work: &Work<'_>, change: &Change) -> Option<UnreadDocument> {
 /// The result of reading a file of the plan.
 enum Outcome {
     Change(Box<Change>),
+    /// A file left out for its content, of this kind. True if the index had its text before.
+    LeftOut {
+        change: Box<Change>,
+        path: String,
+        kind: String,
+        had_text: bool,
+    },
     Moved(DocumentId, Box<Change>),
     Unreadable(String),
 }
@@ -412,16 +419,17 @@ fn commit(
         for outcomes in receiver {
             let read = outcomes.len() as u64;
             let mut changes = Vec::with_capacity(outcomes.len());
+            let mut left_out = Vec::new();
             for outcome in outcomes {
                 match outcome {
                     Outcome::Change(change) => {
                         report.unread.extend(unread(work, &change));
-                        if let Change::Put(document) = &*change
-                            && is_left_out(&document.path, &document.collection)
-                        {
-                            leave_out(index, work.source, &document.path, &document.role, report);
-                        }
                         changes.push(*change);
+                    }
+                    Outcome::LeftOut { change, path, kind, had_text } => {
+                        leave_out(index, work.source, &path, &kind, report);
+                        report.removed += u64::from(had_text);
+                        left_out.push(*change);
                     }
                     // Two new files can be copies of one that is gone. The first counts as the move, the other as new.
                     Outcome::Moved(document, change) if !moved.contains(&document) => {
@@ -433,6 +441,10 @@ fn commit(
                 }
             }
             count(report, index.store.apply(&changes)?);
+            // The index remembers them without a text, so they are none of its files.
+            if !left_out.is_empty() {
+                index.store.apply(&left_out)?;
+            }
             observer.advance(read);
             if published.at.elapsed() > published.next {
                 let paused = Instant::now();
@@ -464,8 +476,21 @@ fn outcome(
     by_hash: &HashMap<[u8; 32], Vec<&DocumentState>>,
 ) -> Outcome {
     let &Work { source, resplit, limits, .. } = work;
+    let change = |change: Change, collection: &str, kind: &str| match is_left_out(&file.path, collection) {
+        true => Outcome::LeftOut {
+            change: Box::new(change),
+            path: file.path.clone(),
+            kind: kind.to_owned(),
+            had_text: known.is_some_and(|known| known.passages > 0),
+        },
+        false => Outcome::Change(Box::new(change)),
+    };
+    let put = |document: NewDocument| {
+        let (collection, kind) = (document.collection.clone(), document.role.clone());
+        change(Change::Put(document), &collection, &kind)
+    };
     if let Some(large) = work.reader.too_large(file) {
-        return Outcome::Change(Box::new(Change::Put(large)));
+        return put(large);
     }
     let bytes = match bytes(&source.root, file, limits) {
         Ok(bytes) => bytes,
@@ -475,12 +500,9 @@ fn outcome(
         && !resplit
         && known.content_hash == content_hash(file, &bytes)
     {
-        return Outcome::Change(Box::new(Change::Touch {
-            document: known.document,
-            size: file.size,
-            modified_ns: file.modified_ns,
-            stamp: file.stamp,
-        }));
+        let FoundFile { size, modified_ns, stamp, .. } = *file;
+        let touch = Change::Touch { document: known.document, size, modified_ns, stamp };
+        return change(touch, &known.collection, &known.role);
     }
     let document = match record {
         None => work.reader.read(file, &bytes),
@@ -509,7 +531,7 @@ fn outcome(
                 stamp: file.stamp,
             }),
         ),
-        None => Outcome::Change(Box::new(Change::Put(document))),
+        None => put(document),
     }
 }
 

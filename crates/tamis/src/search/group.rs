@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tamis_rank::{
-    NAMED, Standing, entry_scores, entry_value, is_empty_comment, is_heading_alone, is_preamble_alone,
+    ExactFind, NAMED, Standing, entry_scores, entry_value, is_empty_comment, is_heading_alone, is_preamble_alone,
     is_signature_alone, representative,
 };
 use tamis_store::StoredPassage;
@@ -141,7 +141,17 @@ pub(crate) fn chosen(passages: &[&Candidate], query: &Query, background: f64) ->
         }
     };
     let standing: Vec<Standing> = passages.iter().map(standing).collect();
-    representative(&standing, background)
+    let best = representative(&standing, background);
+    passages.get(best).and_then(|front| text_for(front, passages, query)).unwrap_or(best)
+}
+
+/// Returns the position of the text that is shown in place of front matter: the best one that matches as much of the query's weight.
+fn text_for(front: &Candidate, passages: &[&Candidate], query: &Query) -> Option<usize> {
+    let repeats = front.exact.is_some_and(|find| find != ExactFind::File);
+    let covered =
+        front.scores.coverage.filter(|&covered| covered > 0.0 && !repeats && is_front_matter(&front.passage))?;
+    let is_text = |passage: &StoredPassage| !is_front_matter(passage) && !is_empty(passage, query);
+    passages.iter().position(|one| one.scores.coverage.is_some_and(|own| own >= covered) && is_text(&one.passage))
 }
 
 /// Returns `true` for a comment that says nothing, or that a program or a form wrote.
@@ -178,6 +188,11 @@ fn head_of(passage: &StoredPassage, passages: &[&Candidate]) -> Option<usize> {
     };
     let heads = passages.iter().enumerate().filter(|(_, candidate)| same(&candidate.passage));
     heads.max_by_key(|(_, candidate)| candidate.passage.ordinal).map(|(at, _)| at)
+}
+
+/// Returns `true` for the block of properties that a document begins with.
+fn is_front_matter(passage: &StoredPassage) -> bool {
+    passage.kind == Kind::FrontMatter.as_str()
 }
 
 /// Returns `true` for a later part of a definition: the last line of its context is the definition's own signature.

@@ -27,6 +27,7 @@ mod query;
 mod rank;
 mod ranked_entries;
 mod recording;
+mod relation;
 mod relevance;
 mod request;
 mod rerank;

@@ -212,7 +212,7 @@ pub(crate) fn filter_of(context: &Context<'_>, request: &SearchRequest) -> Resul
 
 /// Returns `true` for a question of when, why or by whom something was changed, which commits may answer: "when did", "why was",
 /// "why do we", "who added", and everything about commits. "When is a job tried again" asks what the code does.
-fn asks_of_history(query: &str) -> bool {
+pub(super) fn asks_of_history(query: &str) -> bool {
     let words: Vec<String> = query
         .split(|character: char| !character.is_alphanumeric())
         .filter(|word| !word.is_empty())

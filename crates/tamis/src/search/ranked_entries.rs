@@ -322,15 +322,21 @@ pub(crate) struct Kept<'r> {
 }
 
 impl Decided {
-    /// Returns the kept entries. Their other relevant passages are those whose own value is at least that of the last kept entry,
-    /// without comments that say nothing. The best passages take their share of a token budget first; a further passage that does not
-    /// fit into the rest is skipped.
+    /// Returns the kept entries. Their other relevant passages are those whose own value is at least that of the last kept entry, or, of
+    /// a single entry, nearer to its value than to the next one's; without comments that say nothing. The best passages take their share
+    /// of a token budget first; a further passage that does not fit into the rest is skipped.
     pub fn kept_entries(&self) -> Vec<Kept<'_>> {
         let Decided { ranking, cut, .. } = self;
-        // A cut that leaves nothing out leaves no passage out either.
-        let line = match cut.dropped {
-            0 => Some(f64::NEG_INFINITY),
-            _ => cut.keep.checked_sub(1).and_then(|last| ranking.pool.values().get(last)).copied(),
+        let value = |at: usize| ranking.pool.values().get(at).copied();
+        let line = match (cut.dropped, cut.keep) {
+            // A cut that leaves nothing out leaves no passage out either.
+            (0, _) => Some(f64::NEG_INFINITY),
+            (_, 0) => None,
+            // No passage is as good as the best one of all.
+            (_, 1) => {
+                value(0).map(|best| f64::midpoint(best, value(1).filter(|next| next.is_finite()).unwrap_or(best)))
+            }
+            (_, keep) => value(keep - 1),
         };
         let entries = ranking.entries.iter().take(cut.keep);
         let mut kept: Vec<Kept> = entries.map(|entry| Kept { entry, further: Vec::new() }).collect();

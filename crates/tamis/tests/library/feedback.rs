@@ -25,7 +25,11 @@ fn an_answer_is_judged_by_rank_and_by_identifier_and_the_last_word_counts() {
     ] {
         assert_says(judge(&["2", passage], Label::NotRelevant).expect_err(passage), &[part]);
     }
-    let recorded = &index.feedback().searches(9).expect("read")[0];
+    let listed = &index.feedback().searches(9).expect("read")[0];
+    let said: Vec<_> = listed.judged.iter().map(|judged| (judged.rank, judged.relevance)).collect();
+    assert_eq!(said, [(Some(2), Label::Relevant), (Some(1), Label::NotRelevant)]);
+    assert_eq!(listed.judged[1].title, again[0].title);
+    let recorded = &listed.search;
     assert_eq!((recorded.relevant, recorded.not_relevant), (1, 1), "all or nothing is taken down");
     assert_eq!((recorded.entry_point.as_str(), recorded.kept as usize), ("library", answer.cut.keep));
     assert_eq!(recorded.query, None, "the text is not kept unless asked for");
@@ -62,7 +66,7 @@ fn judged_queries_are_imported_by_identifier_and_by_path() {
 fn queries_are_kept_where_a_setting_says_so() {
     let (tree, index) = indexed_notes(&[("telemetry.queries", "true")]);
     ask(&index, "  an oven ");
-    assert_eq!(index.feedback().searches(1).expect("read")[0].query.as_deref(), Some("an oven"));
+    assert_eq!(index.feedback().searches(1).expect("read")[0].search.query.as_deref(), Some("an oven"));
     let off = tree.open(&[("telemetry.record", "off")]);
     assert_eq!((ask(&off, "oven").query_id.as_deref(), off.feedback().recording_problem()), (None, None));
     assert_eq!(index.feedback().searches(9).expect("read").len(), 1, "an existing log is left as it is");
@@ -93,7 +97,7 @@ fn a_stronger_promise_keeps_no_less_and_imports_count_once() {
     let judged = judged_notes(str::to_owned);
     let report = index.feedback().import(judged.path(), "test", &()).expect("imported");
     assert_eq!((report.queries, report.relevant, report.outside_pool, report.skipped), (12, 12, 0, 0));
-    assert_eq!(index.feedback().searches(1).expect("read")[0].entry_point, "import");
+    assert_eq!(index.feedback().searches(1).expect("read")[0].search.entry_point, "import");
 
     let answer = search(&index, promising("what is written on the oven", "recall=0.9"));
     assert_eq!(answer.cut.reason, "on average, at least 90% of what is relevant is kept, going by 12 judged queries");

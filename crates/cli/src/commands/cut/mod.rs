@@ -35,7 +35,13 @@ Exit status: 0 kept some lines, 1 kept none, 2 an error.";
 
 /// Flags of `tamis cut`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", method_help()))]
+#[command(
+    after_help = EXAMPLES,
+    after_long_help = format!("{EXAMPLES}\n\n{}", method_help()),
+    mut_arg("want", |flag| {
+        flag.help("Keep the one answer, the best ones, or all on the topic [default: the method's own choice]")
+    })
+)]
 pub struct CutArguments {
     /// Choose where relevance ends (--help lists the methods)
     #[arg(short, long, value_name = "METHOD[:PARAM=VALUE,…]", default_value = "auto", value_parser = cut)]

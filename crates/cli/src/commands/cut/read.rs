@@ -115,7 +115,7 @@ fn array(bytes: &[u8], field: Option<&str>, malformed: &mut Vec<String>) -> Inpu
         let value = match values.next() {
             Some(Ok(value)) => value,
             Some(Err(error)) => {
-                malformed.push(format!("line {number}: not JSON: {error}"));
+                malformed.push(format!("line {number}: {}", not_json(&bytes[at..], &error)));
                 break;
             }
             None => {
@@ -159,7 +159,7 @@ fn number(line: &[u8]) -> Result<ListEntry, String> {
 }
 
 fn object(line: &[u8], field: Option<&str>) -> Result<ListEntry, String> {
-    let value: Value = serde_json::from_slice(line).map_err(|error| format!("not JSON: {error}"))?;
+    let value: Value = serde_json::from_slice(line).map_err(|error| not_json(line, &error))?;
     let Value::Object(object) = &value else {
         return Err(format!("not a JSON object but {}", kind(&value)));
     };
@@ -177,6 +177,21 @@ fn object(line: &[u8], field: Option<&str>) -> Result<ListEntry, String> {
         })
     };
     read_entry(get, || object.keys().cloned().collect(), field)
+}
+
+/// The reason why a text is not JSON. Some programs write numbers that JSON does not have.
+fn not_json(text: &[u8], error: &serde_json::Error) -> String {
+    let line = text.split(|&byte| byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
+    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+    let at = error.column().saturating_sub(1).min(line.len());
+    let first = line[..at].iter().rposition(|byte| !is_of_word(byte)).map_or(0, |before| before + 1);
+    let word: Vec<u8> = line[first..].iter().copied().take_while(is_of_word).collect();
+    match String::from_utf8_lossy(&word) {
+        word if word.parse().is_ok_and(|number: f64| !number.is_finite()) => {
+            format!("not JSON: {word} is not a finite number; give a number, or leave the line out")
+        }
+        _ => format!("not JSON: {error}"),
+    }
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -292,6 +307,11 @@ mod tests {
             (b"[{\"score\": 1}\n{\"score\": 2}]", "line 1: the list breaks off after this element"),
             (b"[", "line 1: the list breaks off"),
             (b"[{\"score\": 1},]", "line 1: not JSON"),
+            (
+                b"[{\"score\": 1},\n{\"id\": 2,\n\"score\": -Infinity}]",
+                "line 2: not JSON: -Infinity is not a finite number",
+            ),
+            (b"{\"score\": 1}\n{\"score\": NaN, \"id\": 2}", "line 2: not JSON: NaN is not a finite number; give"),
             (b"[1] 2", "something follows the end of the list"),
         ] {
             let error = read(broken, None).expect_err("malformed").to_string();
@@ -310,7 +330,7 @@ mod tests {
             "line 4: score must be a number and is null",
             "line 5: score must be a number and is a text",
             "line 6: no field score, only rank; name the score's field with --score",
-            "line 7: not JSON: number out of range",
+            "line 7: not JSON: 1e999 is not a finite number",
             "line 8: not JSON",
             "nothing is written",
         ] {

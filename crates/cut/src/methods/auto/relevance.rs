@@ -244,8 +244,8 @@ impl Step {
         let from = format!("then the value {moves} from {} to {}", figure(self.last), figure(self.next));
         match self.times {
             Some(times) if times < NONE => format!("{from}, which is no clear step"),
-            Some(times) if times < CLEAR => format!("{from}, {times:.1} times the median step"),
-            Some(times) => format!("{from}, a clear step ({times:.0} times the median)"),
+            Some(times) if times < CLEAR => format!("{from}, {times:.1} times the median of the other steps"),
+            Some(times) => format!("{from}, a clear step ({times:.0} times the median of the other steps)"),
             None => format!("{from}, a clear step"),
         }
     }
@@ -295,13 +295,13 @@ mod tests {
             Step::new(&pool, keep).map(|step| step.sentence(&pool))
         };
         let logits = [-6.0, -6.1, -6.2, -8.2, -8.3, -8.4];
-        let clear = "then the value drops from -6.2 to -8.2, a clear step (20 times the median)";
+        let clear = "then the value drops from -6.2 to -8.2, a clear step (20 times the median of the other steps)";
         assert_eq!(sentence(&logits, 3).as_deref(), Some(clear));
         let none = "then the value drops from -6 to -6.1, which is no clear step";
         assert_eq!(sentence(&logits, 1).as_deref(), Some(none));
         assert_eq!(
             sentence(&[5.0, 4.9, 4.6, 4.5], 2).as_deref(),
-            Some("then the value drops from 4.9 to 4.6, 3.0 times the median step")
+            Some("then the value drops from 4.9 to 4.6, 3.0 times the median of the other steps")
         );
         assert_eq!(sentence(&[5.0, 1.0], 1).as_deref(), Some("then the value drops from 5 to 1, a clear step"));
         assert_eq!((sentence(&logits, 0), sentence(&logits, 6), sentence(&[], 0)), (None, None, None));

@@ -18,6 +18,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis_store::{PassageId, StoredPassage};
+use tamis_text::Kind;
 
 use crate::Error;
 #[cfg(feature = "clap")]
@@ -405,8 +406,9 @@ impl RelatedFinder<'_> {
             }
             Named::Lines(place, lines) => {
                 let document = self.index.store.document_passages(&place.namespace, &place.path)?;
-                // The first passage stands for its document.
-                let line = lines.map_or(1, |(line, _)| line);
+                // The first passage stands for its document, but front matter says nothing of the text below it.
+                let mut texts = document.iter().filter(|one| one.kind != Kind::FrontMatter.as_str());
+                let line = lines.map(|(line, _)| line).or(texts.next().map(|one| one.start_line)).unwrap_or(1);
                 let passage = at_line(&document, line).cloned().ok_or_else(|| match document.last() {
                     Some(last) => {
                         let allowed = format!("1 to {}, the last line of {}", last.end_line, last.path);
