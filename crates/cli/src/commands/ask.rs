@@ -83,9 +83,8 @@ pub fn asked(request: &SearchRequest, arguments: &QueryArguments) -> SearchReque
     let mut request = request.clone().asker(Asker::at("cli").called_by(SearchCaller::command_line()));
     request.query = words(arguments);
     request.output.explain = arguments.output.explain;
-    // These flags are settings: see `settings`.
+    // This flag is a setting: see `settings`.
     request.cut.method = None;
-    request.cut.guarantee = None;
     request
 }
 

@@ -58,7 +58,9 @@ pub struct SearchArguments {
 pub fn run(arguments: &SearchArguments, global: &Global, output: &Output) -> Result<Exit> {
     let SearchArguments { query, request, .. } = arguments;
     let divided = ask::divided(&query.words, &query.after_dashes, query.given.as_deref());
-    let asked = SearchRequest { query: divided.query, ..ask::asked(request, query) };
+    let mut asked = SearchRequest { query: divided.query, ..ask::asked(request, query) };
+    // This flag is a setting too.
+    asked.cut.guarantee = None;
     let Some(answered) = ask(asked, &divided.paths, settings(arguments), &query.output, global, output)? else {
         return Ok(Exit::Interrupted);
     };

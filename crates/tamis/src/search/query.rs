@@ -180,6 +180,9 @@ impl SearchRequest {
         if self.cut.lists_all() && self.cut.is_given() {
             return Err(Error::argument("all", "true", "used without a cut, want, guarantee or an aim of the cut"));
         }
+        if let Some(guarantee) = self.cut.guarantee.as_ref().filter(|_| self.memory) {
+            return Err(Error::argument("guarantee", format!("{guarantee:?}"), "left out for notes, which have none"));
+        }
         self.filters.metadata.check()?;
         match self.limit {
             Some(limit) if !(1..=1000).contains(&limit) => {

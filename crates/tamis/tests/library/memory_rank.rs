@@ -40,6 +40,8 @@ fn settings_out_of_range_are_told_the_range() {
     let mut request = SearchRequest::memory("x");
     request.ranking.diversity = Some(1.5);
     assert_eq!(request.check().expect_err("refused").to_string(), "diversity = 1.5: must be 0 to 1");
+    let promise = SearchRequest::memory("x").guarantee("recall=0.9").check();
+    assert!(promise.is_err_and(|error| error.to_string().starts_with("guarantee")), "scores of notes are others");
     let refused = |key: &str, value: &str| {
         let flags = vec![(key.to_owned(), value.to_owned(), "test".to_owned())];
         let origins = tamis::config::Origins { flags, ..Default::default() };
