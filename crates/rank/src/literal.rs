@@ -90,6 +90,8 @@ struct Word {
     text: String,
     /// True for what may have filled a gap: a path, a number, a quoted name.
     varies: bool,
+    /// True if it follows a colon, where one program's words often end.
+    after_colon: bool,
 }
 
 /// A run of words that a text holds.
@@ -155,7 +157,8 @@ impl LiteralText {
         let mut found: Vec<(f64, String)> = Vec::new();
         for TextLine { words, .. } in &self.lines {
             // A part that may vary may also stand in the text.
-            let fixed = words.split(|word| word.varies).chain([words.as_slice()]);
+            let parts = words.chunk_by(|_, next| !next.after_colon);
+            let fixed = words.split(|word| word.varies).chain([words.as_slice()]).chain(parts);
             for words in fixed.flat_map(|run| run.windows(WINDOW.min(run.len().max(1)))) {
                 let texts = words.iter().map(|word| word.text.as_str());
                 let sum: f64 = texts.clone().map(|word| weighed(word, &weight)).sum();
@@ -321,6 +324,7 @@ fn is_informative(word: &str, weight: &impl Fn(&str) -> Option<f64>) -> bool {
 fn words(line: &str, quoted: bool) -> Vec<Word> {
     let mut words = Vec::new();
     let mut inside: Option<char> = None;
+    let mut after_colon = false;
     for term in line.split_whitespace() {
         let opening = term.trim_start_matches(['(', '[', '{', '<']).chars().next();
         let opens = opening.filter(|mark| ['\'', '`', '"'].contains(mark)).filter(|mark| !quoted || *mark != '"');
@@ -331,7 +335,11 @@ fn words(line: &str, quoted: bool) -> Vec<Word> {
             inside = opens.filter(|mark| is_short(line, term, *mark));
         }
         let varies = single || inside.is_some() || is_variable(term);
-        template::each_word(term, |word| words.push(Word { text: word.to_lowercase(), varies }));
+        template::each_word(term, |word| {
+            words.push(Word { text: word.to_lowercase(), varies, after_colon });
+            after_colon = false;
+        });
+        after_colon |= term.ends_with(':');
         if inside.is_some_and(closes) {
             inside = None;
         }
@@ -454,6 +462,8 @@ mod tests {
                 "cannot open"
             ]
         );
+        // What follows a colon may have filled a gap.
+        assert!(windows("Unsupported protocol: ftp").contains(&"unsupported protocol".to_owned()));
         assert!(windows("how do I do the").is_empty());
         assert!(windows("retry").is_empty());
     }

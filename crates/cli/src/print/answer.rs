@@ -175,13 +175,11 @@ fn snippet(out: &mut dyn Page, hit: &Hit) -> io::Result<()> {
 
 /// The sentence on how much is relevant and why, with the identifier to judge the answer by.
 pub fn summary(answer: &Answer) -> String {
-    if answer.index.passages == 0 {
-        return "Nothing to search: no passage is indexed, or none passes the filters.".into();
-    }
     let sentence = visible(&answer.summary);
     match &answer.query_id {
-        Some(id) => format!("{sentence} [query {id}]"),
-        None => sentence.into_owned(),
+        // There is nothing to judge.
+        Some(id) if answer.index.passages > 0 => format!("{sentence} [query {id}]"),
+        _ => sentence.into_owned(),
     }
 }
 

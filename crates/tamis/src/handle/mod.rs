@@ -9,7 +9,7 @@ mod source;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tamis_embed::Embedder;
 use tamis_rank::Shift;
@@ -34,6 +34,9 @@ const SHORT_WAIT: Duration = Duration::from_secs(10);
 
 /// The longest wait of a whole run for other processes, each of which may be a whole run too.
 pub(crate) const RUN_WAIT: Duration = Duration::from_secs(600);
+
+/// How long a call waits before it says for whom. Another process often ends a step in less.
+const QUIET_WAIT: Duration = Duration::from_secs(1);
 
 /// An index of one directory tree, or of several repositories.
 ///
@@ -233,9 +236,10 @@ impl Index {
         observer: &dyn Observer,
         wanted: &dyn Fn() -> bool,
     ) -> Result<Writing<'_>, Error> {
+        let started = Instant::now();
         let mut named = String::new();
         let mut waiting = |holder: &str| {
-            if named != holder {
+            if named != holder && started.elapsed() >= QUIET_WAIT {
                 observer.stage(Stage::Queue(holder.to_owned()), 0);
                 holder.clone_into(&mut named);
             }

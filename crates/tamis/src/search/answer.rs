@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use tamis_cut::{Cut, Verdict};
+use tamis_cut::{Cut, Gate, Verdict};
 
 use super::query::WordFilter;
 
@@ -344,9 +344,10 @@ impl CutReport {
     /// Returns the sentence of an answer whose candidates have probabilities.
     fn likely_sentence(&self, shown: usize, missing_words: &[String]) -> String {
         let CutReport { keep, candidates, .. } = *self;
-        let unlikely = self.probabilities.first().is_none_or(|&best| best < LIKELY);
+        // The words follow the percentage that they stand beside.
+        let best = self.probabilities.first().map_or(0.0, |best| (best * 100.0).round() / 100.0);
         let expected: f64 = self.probabilities.iter().take(keep).sum();
-        let hardly = self.probabilities.first().is_none_or(|&best| best < HARDLY);
+        let (unlikely, hardly) = (best < LIKELY, best < HARDLY);
         let look = match (unlikely || expected < LIKELY_SHARE * keep as f64, keep) {
             (true, 1) if hardly => "is hardly",
             (true, _) if hardly => "are hardly",
@@ -369,7 +370,11 @@ impl CutReport {
         }
         sentence.push_str(&format!(" ({})", named.join(", ")));
         if let Some(&next) = self.probabilities.get(keep).filter(|_| shown >= keep) {
-            sentence.push_str(&format!("; the next has {}", percent(next)));
+            // What is below the level is not shown as the level.
+            let level = Gate::default().level;
+            let is_below = next < level && percent(next) == percent(level);
+            let next = if is_below { format!("less than {}", percent(level)) } else { percent(next) };
+            sentence.push_str(&format!("; the next has {next}"));
         }
         let remarks = Some(self.remarks().to_owned()).filter(|remarks| !remarks.is_empty());
         for remark in remarks.into_iter().chain(missing(missing_words).filter(|_| unlikely)) {
@@ -601,6 +606,7 @@ mod tests {
             (likely(1, 97, &[0.92, 0.12]), 1, "1 of 97 looks relevant (92%); the next has 12%."),
             (likely(4, 4, &[0.9, 0.8, 0.7, 0.6]), 4, "All 4 look relevant (90%, 80%, 70%, 60%)."),
             (likely(1, 1, &[0.9]), 1, "1 of 1 looks relevant (90%)."),
+            (likely(1, 9, &[0.4988, 0.069]), 1, "1 of 9 looks relevant (50%); the next has less than 7%."),
             (
                 likely(12, 97, &[0.999; 97]),
                 10,

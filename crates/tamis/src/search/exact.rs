@@ -25,7 +25,7 @@ const FEW_DEFINITIONS: usize = 3;
 
 /// The most passages that are read for one window, and the most texts that are compared with a message.
 const MOST_WITH_WINDOW: usize = 64;
-const MOST_COMPARED: usize = 48;
+const MOST_COMPARED: usize = 96;
 
 /// The share of a message's weight by which a text may fall behind the best one.
 const SHARE_BELOW_BEST: f64 = 0.1;

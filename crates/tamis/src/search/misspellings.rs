@@ -71,12 +71,27 @@ const ENDINGS: [&str; 22] = [
 const REPLACED_ENDINGS: [(&str, &str); 6] =
     [("ies", "y"), ("ied", "y"), ("ier", "y"), ("iest", "y"), ("ing", "e"), ("able", "e")];
 
+/// Words of computing that the vocabulary lacks.
+const COMPUTING: [&str; 84] = [
+    "async", "autocomplete", "backoff", "backslash", "blob", "boolean", "breadcrumb", "bundler", "callback", "caret",
+    "checksum", "coroutine", "cron", "crud", "cursor", "dataframe", "deadlock", "debounce", "decoder", "deque", "diff",
+    "docker", "embedding", "encoder", "encrypt", "endian", "enum", "glob", "goroutine", "hostname", "hyperlink",
+    "idempotent", "indent", "iterator", "json", "keyring", "latency", "lexer", "lint", "linter", "locale", "malloc",
+    "middleware", "minify", "mixin", "modal", "monad", "monorepo", "mutex", "namespace", "newline", "nonce",
+    "paginate", "parser", "placeholder", "pointer", "quantize", "quaternion", "rebase", "recursion", "recursive",
+    "refactor", "regex", "repo", "sandbox", "sanitize", "scheduler", "schema", "scrollbar", "semaphore", "separator",
+    "shader", "shard", "shim", "sidebar", "snippet", "struct", "stub", "subnet", "timezone", "trie", "tuple",
+    "webhook", "yaml",
+];
+
 /// Prefixes that make English words of others.
 const PREFIXES: [&str; 12] = ["anti", "auto", "de", "dis", "inter", "mis", "multi", "non", "over", "pre", "re", "un"];
 
 /// Returns `true` for a word of the built-in models' vocabulary, and for a regular form of one.
 fn is_english(word: &str) -> bool {
-    let knows = |word: &str| word.len() >= SHORTEST && WordPiece::uncased_bert().id(word).is_some();
+    let knows = |word: &str| {
+        word.len() >= SHORTEST && (WordPiece::uncased_bert().id(word).is_some() || COMPUTING.contains(&word))
+    };
     let has =
         |ending: &str, instead: &str| word.strip_suffix(ending).is_some_and(|base| knows(&format!("{base}{instead}")));
     // `tailwind` is made of two words.
@@ -163,8 +178,8 @@ mod tests {
         assert_eq!(doubtful("Wher is the mantainance (windwo)?"), ["Wher", "mantainance", "windwo"]);
         for text in [
             "retry_limti", "parseCofnig", "HTPP", "utf8x", "src/mantain", "`mantain`", "re-tyr", "+mantain",
-            "-mantain", "abx", "decrypting", "tailwind", "leaky", "localisation", "\"the mantainance\" windows",
-            "throttles closed mongolia", "don't", "",
+            "-mantain", "abx", "schema", "shards", "tries", "decrypting", "tailwind", "leaky", "localisation",
+            "\"the mantainance\" windows", "throttles closed mongolia", "don't", "",
         ] {
             assert!(doubtful(text).is_empty(), "{text}: {:?}", doubtful(text));
         }

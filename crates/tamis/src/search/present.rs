@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use tamis_embed::dot;
 use tamis_rank::{Decay, ExactFind, LiteralText, Shingles, WeighedEvidence, diversified, jaccard, near_copies, order};
-use tamis_store::{Attribute, DocumentId, Highlighter, PassageId, StoredPassage, TermStatistics, TextForm};
+use tamis_store::{Attribute, DocumentId, Filter, Highlighter, PassageId, StoredPassage, TermStatistics, TextForm};
 
 use super::answer::{
     Answer, Copy, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, Reading, joined,
@@ -241,6 +241,13 @@ fn evidence_parts(evidence: &WeighedEvidence) -> Vec<EvidencePart> {
     evidence.parts.iter().map(part).collect()
 }
 
+/// Returns the summary of a search among no passages.
+fn nothing_to_search(context: &Context<'_>, query: &Query) -> Result<String, Error> {
+    let all = context.index.store.coverage("", &query.scope.of_all(&Filter::default()))?;
+    let why = if all.passages == 0 { "no passage is indexed" } else { "no passage passes the filters" };
+    Ok(format!("Nothing to search: {why}."))
+}
+
 /// Returns the answer: the kept entries in their order, shortened to the limit, each with the lines that answer best.
 pub(crate) fn present(
     context: &Context<'_>,
@@ -295,7 +302,10 @@ pub(crate) fn present(
         model: plan.model.as_ref().map(|model| model.id.clone()),
         results,
         cut: cut.clone(),
-        summary: Reading::explain(cut.sentence(placed.len(), &missing_words), &query.readings),
+        summary: match plan.coverage.passages {
+            0 => nothing_to_search(context, query)?,
+            _ => Reading::explain(cut.sentence(placed.len(), &missing_words), &query.readings),
+        },
         nearest,
         missing_words,
         readings: query.readings.clone(),

@@ -271,6 +271,8 @@ struct Subject {
     document: Vec<StoredPassage>,
     /// The pieces of the same symbol, including the passage itself.
     pieces: HashSet<PassageId>,
+    /// True if the document was named as a whole, which is not similar to itself.
+    whole: bool,
 }
 
 /// The time for counting a name where its lines are not asked for.
@@ -287,6 +289,9 @@ const MOST_LISTED: usize = 1000;
 pub struct RelatedFinder<'a> {
     pub(super) index: &'a Index,
 }
+
+/// Fewest words of a passage that stands for its document.
+const FEWEST_WORDS: usize = 8;
 
 impl RelatedFinder<'_> {
     /// Finds what is related to a passage: what is similar to it, what it uses and what uses it. At most 200 files are
@@ -313,8 +318,9 @@ impl RelatedFinder<'_> {
 
         let mut similar = SimilarPassages::default();
         if request.by != Some(RelatedBy::Reference) {
-            similar =
-                crate::search::similar(&context, subject.passage.passage, &subject.pieces, &scope, &request.metadata)?;
+            let document = subject.document.iter().map(|other| other.passage);
+            let own = if subject.whole { document.collect() } else { subject.pieces.clone() };
+            similar = crate::search::similar(&context, subject.passage.passage, &own, &scope, &request.metadata)?;
             notes.extend(similar.remark.take());
         }
         let kept = similar.cut.as_ref().map_or(0, |cut| cut.keep).min(limit);
@@ -399,6 +405,7 @@ impl RelatedFinder<'_> {
     fn subject(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Subject, Error> {
         // An unreadable passage looks the same as a missing one.
         let hidden = || Error::NotFound { wanted: wanted.to_owned(), nearest: None };
+        let mut whole = false;
         let (passage, document) = match self.index.meant_by(wanted, allowed)? {
             Named::Passage(passage) => {
                 let document = self.index.store.document_passages(&passage.namespace, &passage.path)?;
@@ -406,9 +413,7 @@ impl RelatedFinder<'_> {
             }
             Named::Lines(place, lines) => {
                 let document = self.index.store.document_passages(&place.namespace, &place.path)?;
-                // The first passage stands for its document, but front matter says nothing of the text below it.
-                let mut texts = document.iter().filter(|one| one.kind != Kind::FrontMatter.as_str());
-                let line = lines.map(|(line, _)| line).or(texts.next().map(|one| one.start_line)).unwrap_or(1);
+                let line = lines.map_or_else(|| beginning(&document), |(line, _)| line);
                 let passage = at_line(&document, line).cloned().ok_or_else(|| match document.last() {
                     Some(last) => {
                         let allowed = format!("1 to {}, the last line of {}", last.end_line, last.path);
@@ -416,16 +421,26 @@ impl RelatedFinder<'_> {
                     }
                     None => hidden(),
                 })?;
+                whole = lines.is_none();
                 (passage, document)
             }
         };
         let pieces = match passage.collection.as_str() {
-            // An issue or a conversation is not similar to itself.
+            // An issue or a conversation is one thing.
             "issues" | "sessions" | "commits" => document.iter().map(|other| other.passage).collect(),
             _ => pieces(&passage, &document),
         };
-        Ok(Subject { passage, document, pieces })
+        Ok(Subject { passage, document, pieces, whole })
     }
+}
+
+/// The line of the passage that stands for its document: the first one with a few words of text. Front matter says nothing of the text
+/// below it, nor does a line that leads back to another page.
+fn beginning(document: &[StoredPassage]) -> u32 {
+    let mut texts = document.iter().filter(|one| one.kind != Kind::FrontMatter.as_str());
+    let has_words = |one: &&StoredPassage| one.text.split_whitespace().count() >= FEWEST_WORDS;
+    let first = texts.clone().find(has_words).or_else(|| texts.next());
+    first.map_or(1, |passage| passage.start_line)
 }
 
 /// The passage that holds a line, or else the next one after it: blank lines are in none.
@@ -611,4 +626,25 @@ pub(crate) enum Nearness {
     File,
     Directory,
     Elsewhere,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::test_support::passage;
+
+    #[test]
+    fn the_first_text_with_a_few_words_stands_for_its_document() {
+        let at = |line: u32, kind: Kind, text: &str| StoredPassage {
+            kind: kind.as_str().to_owned(),
+            start_line: line,
+            ..passage(u64::from(line), "retry.md", text)
+        };
+        let back = at(6, Kind::Section, "[> Back to homepage]");
+        let front = at(1, Kind::FrontMatter, "title: Retry, and when it ends, which is after two of them");
+        let text = at(9, Kind::Section, "Retries end after two attempts unless the request says otherwise.");
+        assert_eq!(beginning(&[front.clone(), back.clone(), text]), 9);
+        assert_eq!(beginning(&[front.clone(), back]), 6);
+        assert_eq!(beginning(&[front]), 1);
+    }
 }
