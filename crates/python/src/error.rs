@@ -103,9 +103,11 @@ pub fn of_index(py: Python<'_>, error: &Error) -> PyErr {
         Error::Aim(error) => return of_aim(py, error),
         Error::Cancelled => "Cancelled",
         Error::Config(_) => "ConfigError",
-        Error::NotFound { .. } | Error::LeftOut { .. } | Error::Ambiguous { .. } | Error::Path { .. } => {
-            "NotFoundError"
-        }
+        Error::NotFound { .. }
+        | Error::NoIssues { .. }
+        | Error::LeftOut { .. }
+        | Error::Ambiguous { .. }
+        | Error::Path { .. } => "NotFoundError",
         Error::Model { .. } | Error::Embed(_) | Error::NoVectors { .. } | Error::NotEmbedded { .. } => "ModelError",
         Error::Guarantee { .. } => "GuaranteeError",
         Error::Store(StoreError::Busy { .. }) => "BusyError",

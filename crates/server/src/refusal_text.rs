@@ -55,6 +55,7 @@ pub(crate) const UNREADABLE: &str = "the index could not be read; the server's l
 pub(crate) fn instead(error: &Error) -> Option<&'static str> {
     match error {
         Error::NotFound { .. }
+        | Error::NoIssues { .. }
         | Error::LeftOut { .. }
         | Error::Ambiguous { .. }
         | Error::Argument { .. }

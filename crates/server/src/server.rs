@@ -184,6 +184,21 @@ impl Server {
         self.shared.tools.iter().enumerate().filter(|(_, tool)| (tool.is_for)(caller))
     }
 
+    /// The tools worth listing for the caller, each as `show` gives it.
+    async fn offered<T: Send + 'static>(
+        &self,
+        caller: Caller,
+        show: impl Fn(&RegisteredTool) -> T + Send + 'static,
+    ) -> Result<Vec<T>, ErrorData> {
+        let shared = self.shared.clone();
+        let offered = tokio::task::spawn_blocking(move || {
+            let content = Content::new(&shared.index.get(), &caller);
+            let tools = shared.tools.iter().filter(|tool| (tool.is_for)(&caller) && content.has(tool.need));
+            tools.map(show).collect()
+        });
+        offered.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
     /// Waits a moment for the first refresh of the index, unless that waits for another process itself. Calls never wait for later
     /// ones, and none waits once that moment is over.
     async fn settle(&self, reporter: &Reporter) -> BackgroundState {
@@ -322,14 +337,8 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         no_cursor(request)?;
         let caller = self.caller(&context);
-        let shared = self.shared.clone();
-        let listed = tokio::task::spawn_blocking(move || {
-            let (index, with_output) = (shared.index.get(), shared.options.output_schemas);
-            let content = Content::new(&index, &caller);
-            let for_caller = shared.tools.iter().filter(|tool| (tool.is_for)(&caller) && content.has(tool.need));
-            for_caller.map(|tool| tool.described(with_output)).collect()
-        });
-        let tools = listed.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let with_output = self.shared.options.output_schemas;
+        let tools = self.offered(caller, move |tool| tool.described(with_output)).await?;
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -340,7 +349,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context);
         let Some((position, tool)) = self.tools_for(&caller).find(|(_, tool)| tool.name() == request.name) else {
-            let names: Vec<&str> = self.tools_for(&caller).map(|(_, tool)| tool.name()).collect();
+            let names = self.offered(caller, |tool| tool.name().to_owned()).await?;
             let message = format!("{}: no such tool; the tools are {}", name(&request.name), names.join(", "));
             return Err(untrusted_text::error(ErrorData::invalid_params(message, None)));
         };

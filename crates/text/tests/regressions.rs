@@ -18,6 +18,8 @@ fn passages_keep_their_symbols_and_lines() {
         ("a.py", "class A:\n\tdef b(self):\n\t\treturn 1\n\n\tdef c(self):\n\t\treturn 2\n", "1-1 A; 2-3 A.b; 5-6 A.c"),
         ("a.js", "function a() {} function b() {}\nfunction c() {}\n", "1-1 a, b; 2-2 c"),
         ("a.go", "package a\n\nconst (\n\tSmall = 1\n\tLarge = 2\n)\n", "1-6 Small, Large"),
+        ("a.go", "package a\n\nvar _ B = (*C)(nil)\n\nvar (\n\t_ B = D{}\n\t_ B = E{}\n)\n", "1-8 "),
+        ("a.go", "package a\n\nconst (\n\t_ = iota\n\tKB\n\tMB\n)\n", "1-7 KB, MB"),
         ("a.rs", "fn first() {}\n\nfn broken( {\n\nfn last() {\n    1\n}\n", "1-1 first; 3-7 last"),
         ("shelf.cpp", macros, "1-2 Shelf; 3-6 Shelf::size; 8-10 Book"),
         ("a.ts", export, "1-3 default"),

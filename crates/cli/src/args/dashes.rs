@@ -86,7 +86,7 @@ fn is_short(argument: &str) -> bool {
 }
 
 /// An argument as a shell takes it in one piece.
-fn shell(argument: &str) -> String {
+pub(super) fn shell(argument: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,@+".contains(c);
     if !argument.is_empty() && argument.chars().all(is_plain) { argument.to_owned() } else { quoted(argument) }
 }

@@ -50,6 +50,9 @@ const LEAST_LIKENESS: f64 = 0.6;
 /// The message for a command line whose first word is not a command, or with a flag that does not exist where words are; `None` for
 /// every other error. `arguments` are those that were typed, without the program's name.
 pub fn message(error: &clap::Error, description: &Command, arguments: &[String]) -> Option<String> {
+    if let Some(message) = file_to_cut(error, arguments) {
+        return Some(message);
+    }
     if error.kind() != ErrorKind::InvalidSubcommand {
         return dashes::message(error, description, arguments);
     }
@@ -63,6 +66,24 @@ pub fn message(error: &clap::Error, description: &Command, arguments: &[String])
     let words: Vec<&str> =
         arguments[at..].iter().map(String::as_str).take_while(|word| !word.starts_with('-')).collect();
     Some(for_words(&words))
+}
+
+/// The message for a file given to `tamis cut`, which reads standard input.
+fn file_to_cut(error: &clap::Error, arguments: &[String]) -> Option<String> {
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(file))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    let is_of_cut = arguments.iter().any(|argument| argument == "cut") && !file.starts_with('-');
+    let others: Vec<_> = arguments.iter().filter(|argument| *argument != file).map(|one| dashes::shell(one)).collect();
+    is_of_cut.then(|| {
+        let file = dashes::shell(file);
+        format!(
+            "`tamis cut` reads standard input; to cut the lines of {file}, type:\n  tamis {} < {file}",
+            others.join(" ")
+        )
+    })
 }
 
 fn for_words(words: &[&str]) -> String {
@@ -108,6 +129,13 @@ mod tests {
         let typed = std::iter::once("tamis".to_owned()).chain(owned.iter().cloned());
         let error = description().try_get_matches_from(typed).and_then(|found| Arguments::from_arg_matches(&found));
         message(&error.expect_err("not a command"), &description(), &owned)
+    }
+
+    #[test]
+    fn a_file_to_cut_goes_to_standard_input() {
+        let message = said(&["cut", "a b.jsonl", "--score", "_score"]).unwrap_or_default();
+        assert!(message.ends_with("\n  tamis cut --score _score < \"a b.jsonl\""), "{message}");
+        assert_eq!(said(&["cut", "--nope"]), None);
     }
 
     #[test]

@@ -32,7 +32,7 @@ Examples:
   tamis feedback 7k2m9qrt 3f9a1c --relevant       a passage by its id, shown or not
   tamis feedback --import judged/                 queries.jsonl and qrels/test.tsv, which name files by path
 
-For the same question, results judged relevant come first and the others move below the line.
+For the same question, results judged relevant come first, and those judged wrong move below the line.
 `tamis search --guarantee recall=0.9` is calibrated on judgements. They stay in the index directory.
 Exit status: 0 done, 1 nothing to list, 2 an error, and then nothing is recorded."
 )]

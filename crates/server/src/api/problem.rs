@@ -175,9 +175,10 @@ impl From<Error> for Problem {
         }
         let kind = match &error {
             // Another caller's search looks the same as a missing one.
-            Error::Argument { name: "query id" | "view", .. } | Error::NotFound { .. } | Error::LeftOut { .. } => {
-                Kind::NotFound
-            }
+            Error::Argument { name: "query id" | "view", .. }
+            | Error::NotFound { .. }
+            | Error::NoIssues { .. }
+            | Error::LeftOut { .. } => Kind::NotFound,
             Error::Argument { .. } | Error::Aim(_) | Error::Sql { .. } | Error::View { .. } => Kind::Parameter,
             Error::Ambiguous { .. } | Error::Guarantee { .. } | Error::NotEmbedded { .. } | Error::NoVectors { .. } => {
                 Kind::Conflict

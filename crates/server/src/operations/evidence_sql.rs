@@ -6,9 +6,9 @@ use tamis::evidence::{SqlAnswer, SqlRequest};
 
 use crate::api::Verbs;
 use crate::call_queue::Lane;
+use crate::evidence_text::rows_text;
 use crate::operation::{Argument, Call, Failure, Need, Operation, Route, Tool, field};
 use crate::paging::max_chars;
-use crate::evidence_text::rows_text;
 
 pub(crate) struct EvidenceSql;
 

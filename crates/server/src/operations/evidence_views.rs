@@ -10,10 +10,10 @@ use tamis::evidence::{SqlAnswer, SqlValue, ViewDescription, ViewParameter, ViewR
 
 use crate::api::Verbs;
 use crate::call_queue::Lane;
+use crate::evidence_text::rows_text;
 use crate::operation::{Argument, Call, Failure, Need, Nothing, Operation, Route, Tool, field};
 use crate::paging::max_chars;
 use crate::refusal_text::for_agent;
-use crate::evidence_text::rows_text;
 use crate::untrusted_text::{FIXED_MAX_CHARS, fenced, line};
 
 pub(crate) struct EvidenceViews;

@@ -4,8 +4,8 @@ use tamis::Error;
 use tamis::memory::{RememberRequest, Remembered};
 
 use crate::api::Verbs;
-use crate::caller::Caller;
 use crate::call_queue::Lane;
+use crate::caller::Caller;
 use crate::operation::{Call, Effect, Failure, Nothing, Operation, Route, Tool};
 use crate::refusal_text::for_agent;
 use crate::untrusted_text::{FIXED_MAX_CHARS, clean, name};

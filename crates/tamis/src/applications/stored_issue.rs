@@ -38,8 +38,12 @@ pub(crate) fn issue(context: &Context<'_>, number: u64, scope: &Scope) -> Result
         break;
     }
     let Some(document) = document else {
-        let wanted = format!("issue {number}");
-        return Err(Error::NotFound { wanted, nearest: None });
+        for namespace in &scope.names {
+            if context.index.store.documents(namespace)?.iter().any(|document| document.collection == ISSUES) {
+                return Err(Error::NotFound { wanted: format!("issue {number}"), nearest: None });
+            }
+        }
+        return Err(Error::NoIssues { number });
     };
     let issue = issue_records(context, scope, &[document])?.pop().flatten();
     let issue = issue.ok_or_else(|| Error::NotFound { wanted: format!("record of issue {number}"), nearest: None })?;

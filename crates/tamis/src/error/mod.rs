@@ -142,6 +142,14 @@ pub enum Error {
         /// The path with each of its namespaces.
         forms: Vec<String>,
     },
+    /// An issue by its number, where the index holds no issues.
+    #[error(
+        "issue {number}: no issues are imported; `tamis import github OWNER/REPO` or `tamis import issues FILE` imports them"
+    )]
+    NoIssues {
+        /// The number asked for.
+        number: u64,
+    },
     /// A tree that is so large that indexing it is mostly a mistake.
     #[error(
         "{}: {files} files to read, {:.1} GB, which is more than is indexed without confirmation; name a subdirectory, or leave files \
@@ -166,7 +174,11 @@ pub enum Error {
     /// An identifier or path that the index does not hold.
     #[error(
         "{wanted}: not in the index{}",
-        nearest.as_ref().map_or("; try `tamis search`".to_owned(), |nearest| format!(" (did you mean {nearest}?)"))
+        match nearest {
+            Some(nearest) => format!(" (did you mean {nearest}?)"),
+            None if is_like_a_path(wanted) => "; try `tamis files`".to_owned(),
+            None => "; try `tamis search`".to_owned(),
+        }
     )]
     NotFound {
         /// The identifier or path asked for.
@@ -174,6 +186,11 @@ pub enum Error {
         /// The nearest identifier or path that exists.
         nearest: Option<String>,
     },
+}
+
+/// Returns `true` if a name has a directory or an extension, as a file does.
+fn is_like_a_path(wanted: &str) -> bool {
+    !wanted.contains(char::is_whitespace) && (wanted.contains('/') || Path::new(wanted).extension().is_some())
 }
 
 impl Error {

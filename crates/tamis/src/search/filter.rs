@@ -49,7 +49,7 @@ pub struct MetadataFilter {
     #[serde(default, deserialize_with = "label_groups")]
     #[cfg_attr(feature = "clap", arg(long = "label", value_name = "LABEL[,LABEL…]", value_parser = flag_values::labels, help_heading = "Filters", hide_short_help = true))]
     pub labels: Vec<Vec<String>>,
-    /// Only passages by one of these authors or speakers (default: anyone).
+    /// Only passages by one of these authors or speakers, by whole name (default: anyone).
     #[schemars(length(max = 20), inner(length(min = 1, max = 200)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "author", value_name = "NAME", value_delimiter = ',', value_parser = flag_values::name, help_heading = "Filters", hide_short_help = true))]

@@ -28,7 +28,7 @@ Examples:
   jq -c '.data.Get.Page[]' answer.json | tamis cut --score _additional.distance
   tamis cut --background-sample random.csv --want all < hybrid.csv
 
-The input is JSON Lines, a JSON array, CSV or TSV with a header, or one score a line; the relevant lines come out unchanged. Lines with \
+The input is JSON objects, a JSON array, CSV or TSV with a header, or one score a line; the relevant lines come out unchanged. Lines with \
 a score must come best first. Lines without one are ordered by their similarity and bm25, fused. A malformed line stops \
 everything, and nothing is written.
 Exit status: 0 kept some lines, 1 kept none, 2 an error.";
@@ -117,7 +117,10 @@ pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
         true => output.json(&report)?,
         false => write(&input, &kept, output)?,
     }
-    output.note(&report.cut.sentence(shown, &[]));
+    match input.rows.is_empty() {
+        true => output.note("No lines to cut."),
+        false => output.note(&report.cut.sentence(shown, &[])),
+    }
     if arguments.explain {
         output.note(&format!("  method = {}", report.cut.method));
         for (name, value) in &report.cut.diagnostics {

@@ -1,7 +1,8 @@
-//! Reads another engine's answer and keeps its lines byte for byte: JSON Lines, a JSON array, CSV or TSV with a header, or bare
+//! Reads another engine's answer and keeps its lines byte for byte: JSON objects, a JSON array, CSV or TSV with a header, or bare
 //! scores.
 
-use super::row::{Cell, KNOWN, Row, SCORE, read_entry};
+use super::row::{Cell, Fault, KNOWN, Row, SCORE, not_finite, read_entry};
+use crate::print::text::counted;
 use anyhow::{Result, bail};
 use serde_json::Value;
 use std::io::BufRead;
@@ -12,6 +13,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The most malformed lines listed; the rest is counted.
 const LISTED: usize = 10;
+
+/// The most names listed of a line that lacks the field.
+const NAMES: usize = 10;
 
 /// All lines of an input.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,59 +38,120 @@ pub fn read(mut input: impl BufRead, field: Option<&str>) -> Result<Input> {
         bytes.drain(..BYTE_ORDER_MARK.len());
     }
     let first = bytes.split_inclusive(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
-    let mut malformed = Vec::new();
+    let mut faults = Faults::new();
     let read = match first.map(|line| Format::detect(line, field)) {
         None => Input::default(),
-        Some(Format::Table(delimiter)) => table(&bytes, delimiter, field, &mut malformed),
-        Some(Format::Numbers) => lines(&bytes, number, &mut malformed),
-        Some(Format::Array) => array(&bytes, field, &mut malformed),
-        Some(Format::Json) => lines(&bytes, |line| object(line, field), &mut malformed),
+        Some(Format::Table(delimiter)) => table(&bytes, delimiter, field, &mut faults),
+        Some(Format::Numbers) => lines(&bytes, number, &mut faults),
+        Some(Format::Array) => array(&bytes, field, &mut faults),
+        Some(Format::Pretty) => values(&bytes, field, &mut faults),
+        Some(Format::Objects) => lines(&bytes, |line| object(line, field), &mut faults),
+        Some(Format::Unknown) => bail!(
+            "the first line is neither JSON, a number, nor a header with {}; name the score's column with --score, and \
+             separate columns with commas or tabs",
+            field.map_or_else(|| format!("{SCORE}, similarity or bm25"), str::to_owned)
+        ),
     };
-    let more = malformed.len().saturating_sub(LISTED);
-    malformed.truncate(LISTED);
-    if more > 0 {
-        malformed.push(format!("and {more} more lines"));
+    if faults.is_empty() {
+        return Ok(read);
     }
-    if !malformed.is_empty() {
-        bail!("{}; nothing is written", malformed.join("\n  "));
+    let list = (faults.len() == 1 && read.rows.is_empty()).then(|| list_of_results(&bytes)).flatten();
+    let mut said: Vec<String> = faults
+        .iter()
+        .take(LISTED)
+        .map(|(number, fault)| {
+            let reason = match fault {
+                Fault::Malformed(reason) => reason.clone(),
+                Fault::NoField { wanted, names } => no_field(wanted, names, read.rows.first(), list.as_deref()),
+            };
+            format!("line {number}: {reason}")
+        })
+        .collect();
+    if faults.len() > LISTED {
+        said.push(format!("and {}", counted((faults.len() - LISTED) as u64, "more line")));
     }
-    Ok(read)
+    bail!("{}; nothing is written", said.join("\n  "))
+}
+
+/// The faults of lines, each with the line's number.
+type Faults = Vec<(usize, Fault)>;
+
+/// The message for a line without the field. `example` is a line that has it, `list` the filter for a list of results in the only line.
+fn no_field(wanted: &str, names: &[String], example: Option<&Row>, list: Option<&str>) -> String {
+    if let Some(Row { number, .. }) = example {
+        return format!("no field {wanted}, which line {number} has; give it to all lines, or leave this one out");
+    }
+    let names = names.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
+    let way = match list {
+        Some(list) => format!("the results seem to be the list in it, which jq -c '{list}' passes one a line"),
+        None => "name the score's field with --score".to_owned(),
+    };
+    format!("no field {wanted}, only {names}; {way}")
+}
+
+/// The `jq` filter for the longest list of objects within an object.
+fn list_of_results(bytes: &[u8]) -> Option<String> {
+    /// The length of the longest list in a value, and its path from there.
+    fn longest(value: &Value) -> Option<(usize, String)> {
+        let within = value.as_object()?.iter().filter(|(key, _)| !key.contains('\''));
+        let lists = within.filter_map(|(key, value)| {
+            let is_plain = !key.starts_with(|c: char| c.is_ascii_digit())
+                && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            let key = if is_plain { key.clone() } else { format!("{key:?}") };
+            match value.as_array() {
+                Some(list) => list.first()?.is_object().then(|| (list.len(), format!(".{key}[]"))),
+                None => longest(value).map(|(len, path)| (len, format!(".{key}{path}"))),
+            }
+        });
+        lists.max_by_key(|(len, _)| *len)
+    }
+    longest(&serde_json::from_slice(bytes).ok()?).map(|(_, path)| path)
 }
 
 /// The format of the lines.
 enum Format {
     /// One object a line.
-    Json,
+    Objects,
     /// All objects in one list.
     Array,
+    /// Objects over several lines.
+    Pretty,
     /// Fields between delimiters, their names in the first line.
     Table(u8),
     /// One score a line.
     Numbers,
+    /// None of these.
+    Unknown,
 }
 
 impl Format {
-    /// The format of the first line; neither a number nor a line of known names, it counts as JSON.
+    /// The format by the first line.
     fn detect(first: &[u8], field: Option<&str>) -> Self {
         let first = String::from_utf8_lossy(first);
         let first = first.trim();
-        if first.trim_matches('"').parse().is_ok_and(f64::is_finite) {
+        if first.trim_matches('"').parse::<f64>().is_ok() {
             return Format::Numbers;
         }
-        if first.starts_with('[') {
-            return Format::Array;
+        match first.as_bytes() {
+            [b'[', ..] => return Format::Array,
+            // The object ends on a later line.
+            [b'{', ..] if serde_json::from_str::<Value>(first).is_err_and(|error| error.is_eof()) => {
+                return Format::Pretty;
+            }
+            [b'{', ..] => return Format::Objects,
+            _ => {}
         }
         let delimiter = if first.contains('\t') { '\t' } else { ',' };
         let mut names = first.split(delimiter).map(|name| name.trim().trim_matches('"'));
         if names.any(|name| KNOWN.contains(&name) || Some(name) == field) {
             return Format::Table(delimiter as u8);
         }
-        Format::Json
+        Format::Unknown
     }
 }
 
 /// Reads one row from each line.
-fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<ListEntry, String>, malformed: &mut Vec<String>) -> Input {
+fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<ListEntry, Fault>, faults: &mut Faults) -> Input {
     let mut rows = Vec::new();
     for (line, number) in bytes.split_inclusive(|&byte| byte == b'\n').zip(1..) {
         if line.trim_ascii().is_empty() {
@@ -94,104 +159,127 @@ fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<ListEntry, String>, malfor
         }
         match read(line) {
             Ok(values) => rows.push(Row { bytes: line.to_vec(), number, values }),
-            Err(reason) => malformed.push(format!("line {number}: {reason}")),
+            Err(fault) => faults.push((number, fault)),
         }
     }
     Input { header: None, rows }
 }
 
 /// Reads one row from each element of a list, which becomes a line of its own.
-fn array(bytes: &[u8], field: Option<&str>, malformed: &mut Vec<String>) -> Input {
-    let mut rows = Vec::new();
-    let space = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    let mut at = space(0) + 1;
+fn array(bytes: &[u8], field: Option<&str>, faults: &mut Faults) -> Input {
+    let mut input = Input::default();
+    let mut at = space(bytes, 0) + 1;
+    let mut number;
     loop {
-        at = space(at);
-        if rows.is_empty() && bytes.get(at) == Some(&b']') {
+        at = space(bytes, at);
+        number = line_number(bytes, at);
+        if input.rows.is_empty() && bytes.get(at) == Some(&b']') {
             break;
         }
-        let number = 1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count();
-        let mut values = serde_json::Deserializer::from_slice(&bytes[at..]).into_iter::<Value>();
-        let value = match values.next() {
-            Some(Ok(value)) => value,
-            Some(Err(error)) => {
-                malformed.push(format!("line {number}: {}", not_json(&bytes[at..], &error)));
-                break;
+        let Some(end) = value(bytes, at, field, &mut input, faults) else {
+            if at == bytes.len() {
+                faults.push((number, Fault::Malformed("the list breaks off".to_owned())));
             }
-            None => {
-                malformed.push(format!("line {number}: the list breaks off"));
-                break;
-            }
+            break;
         };
-        let end = at + values.byte_offset();
-        // Only the space between two values can hold a line end.
-        let spaced = |byte: &u8| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte };
-        let line: Vec<u8> = bytes[at..end].iter().map(spaced).chain([b'\n']).collect();
-        let read = if value.is_object() { object(&line, field) } else { self::number(&line) };
-        match read {
-            Ok(values) => rows.push(Row { bytes: line, number, values }),
-            Err(reason) => malformed.push(format!("line {number}: {reason}")),
-        }
-        at = space(end);
+        at = space(bytes, end);
         match bytes.get(at) {
             Some(b',') => at += 1,
             Some(b']') => break,
             _ => {
-                malformed.push(format!("line {number}: the list breaks off after this element"));
+                faults.push((number, Fault::Malformed("the list breaks off after this element".to_owned())));
                 break;
             }
         }
     }
-    if bytes.get(at) == Some(&b']') && space(at + 1) < bytes.len() {
-        malformed.push("something follows the end of the list".to_owned());
+    if bytes.get(at) == Some(&b']') && space(bytes, at + 1) < bytes.len() {
+        let number = line_number(bytes, space(bytes, at + 1));
+        faults.push((number, Fault::Malformed("something follows the end of the list".to_owned())));
     }
-    Input { header: None, rows }
+    input
 }
 
-fn number(line: &[u8]) -> Result<ListEntry, String> {
+/// Reads one row from each of several objects, which becomes a line of its own.
+fn values(bytes: &[u8], field: Option<&str>, faults: &mut Faults) -> Input {
+    let mut input = Input::default();
+    let mut at = Some(space(bytes, 0));
+    while let Some(start) = at {
+        at = value(bytes, start, field, &mut input, faults).map(|end| space(bytes, end));
+    }
+    input
+}
+
+/// Reads a row from the value that begins at `at`; returns its end, `None` if there is no value.
+fn value(bytes: &[u8], at: usize, field: Option<&str>, input: &mut Input, faults: &mut Faults) -> Option<usize> {
+    let number = line_number(bytes, at);
+    let mut values = serde_json::Deserializer::from_slice(&bytes[at..]).into_iter::<Value>();
+    let value = match values.next()? {
+        Ok(value) => value,
+        Err(error) => {
+            faults.push((number, not_json(&bytes[at..], &error)));
+            return None;
+        }
+    };
+    let end = at + values.byte_offset();
+    // Only the space between two values can hold a line end.
+    let spaced = |byte: &u8| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte };
+    let line: Vec<u8> = bytes[at..end].iter().map(spaced).chain([b'\n']).collect();
+    let read = if value.is_object() { object(&line, field) } else { self::number(&line) };
+    match read {
+        Ok(values) => input.rows.push(Row { bytes: line, number, values }),
+        Err(fault) => faults.push((number, fault)),
+    }
+    Some(end)
+}
+
+/// The end of the space from `at`.
+fn space(bytes: &[u8], at: usize) -> usize {
+    at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+/// The number of the line that the byte at `at` is in.
+fn line_number(bytes: &[u8], at: usize) -> usize {
+    1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count()
+}
+
+fn number(line: &[u8]) -> Result<ListEntry, Fault> {
     let text = String::from_utf8_lossy(line);
     let text = text.trim().trim_matches('"');
-    let score = text.parse().ok().filter(|score: &f64| score.is_finite());
-    match score {
-        Some(_) => Ok(ListEntry { score, ..ListEntry::default() }),
-        None => Err("not a finite number, as the first line is".to_owned()),
+    match text.parse::<f64>() {
+        Ok(score) if score.is_finite() => Ok(ListEntry { score: Some(score), ..ListEntry::default() }),
+        Ok(_) => Err(Fault::Malformed(not_finite(text))),
+        Err(_) => Err(Fault::Malformed("not a number, as the first line is".to_owned())),
     }
 }
 
-fn object(line: &[u8], field: Option<&str>) -> Result<ListEntry, String> {
+fn object(line: &[u8], field: Option<&str>) -> Result<ListEntry, Fault> {
     let value: Value = serde_json::from_slice(line).map_err(|error| not_json(line, &error))?;
     let Value::Object(object) = &value else {
-        return Err(format!("not a JSON object but {}", kind(&value)));
+        return Err(Fault::Malformed(format!("not a JSON object but {}", kind(&value))));
     };
     // A key that contains dots is stronger than a path through objects.
     let get = |name: &str| {
         let found = object.get(name).or_else(|| name.split('.').try_fold(&value, |value, key| value.get(key)));
         found.map(|found| match found {
             Value::Null => Cell::Empty,
-            Value::Number(number) => match number.as_f64().filter(|number| number.is_finite()) {
-                Some(number) => Cell::Number(number),
-                None => Cell::Other("out of range".into()),
-            },
+            Value::Number(number) => number.as_f64().map_or_else(|| Cell::Text(number.to_string()), Cell::Number),
             Value::String(text) => Cell::Text(text.clone()),
-            other => Cell::Other(kind(other).into()),
+            other => Cell::Other(kind(other)),
         })
     };
     read_entry(get, || object.keys().cloned().collect(), field)
 }
 
 /// The reason why a text is not JSON. Some programs write numbers that JSON does not have.
-fn not_json(text: &[u8], error: &serde_json::Error) -> String {
+fn not_json(text: &[u8], error: &serde_json::Error) -> Fault {
     let line = text.split(|&byte| byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
     let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
     let at = error.column().saturating_sub(1).min(line.len());
     let first = line[..at].iter().rposition(|byte| !is_of_word(byte)).map_or(0, |before| before + 1);
     let word: Vec<u8> = line[first..].iter().copied().take_while(is_of_word).collect();
-    match String::from_utf8_lossy(&word) {
-        word if word.parse().is_ok_and(|number: f64| !number.is_finite()) => {
-            format!("not JSON: {word} is not a finite number; give a number, or leave the line out")
-        }
-        _ => format!("not JSON: {error}"),
-    }
+    let word = String::from_utf8_lossy(&word);
+    let is_not_finite = word.parse().is_ok_and(|number: f64| !number.is_finite());
+    Fault::Malformed(if is_not_finite { not_finite(&word) } else { format!("not JSON: {error}") })
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -206,7 +294,7 @@ fn kind(value: &Value) -> &'static str {
 }
 
 /// Reads records under a header; a quoted field may hold delimiters and line ends.
-fn table(bytes: &[u8], delimiter: u8, field: Option<&str>, malformed: &mut Vec<String>) -> Input {
+fn table(bytes: &[u8], delimiter: u8, field: Option<&str>, faults: &mut Faults) -> Input {
     let mut reader =
         csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(false).from_reader(bytes);
     let records: Vec<csv::ByteRecord> = reader.byte_records().map_while(Result::ok).collect();
@@ -224,10 +312,10 @@ fn table(bytes: &[u8], delimiter: u8, field: Option<&str>, malformed: &mut Vec<S
             continue;
         }
         // Blank lines before the record and lines within earlier fields count as well.
-        let number = 1 + bytes[..start + skipped].iter().filter(|&&byte| byte == b'\n').count();
+        let number = line_number(bytes, start + skipped);
         match record_values(record, &names, field) {
             Ok(values) => input.rows.push(Row { bytes: whole, number, values }),
-            Err(reason) => malformed.push(format!("line {number}: {reason}")),
+            Err(fault) => faults.push((number, fault)),
         }
     }
     input
@@ -247,9 +335,10 @@ fn record_bytes(span: &[u8]) -> (Vec<u8>, usize) {
     ([&span[start..end], line_end].concat(), start)
 }
 
-fn record_values(record: &csv::ByteRecord, names: &[String], field: Option<&str>) -> Result<ListEntry, String> {
+fn record_values(record: &csv::ByteRecord, names: &[String], field: Option<&str>) -> Result<ListEntry, Fault> {
     if record.len() != names.len() {
-        return Err(format!("{} where the header has {}", fields(record.len()), names.len()));
+        let fields = counted(record.len() as u64, "field");
+        return Err(Fault::Malformed(format!("{fields} where the header has {}", names.len())));
     }
     let get = |name: &str| {
         let cell = cell_text(record.get(names.iter().position(|known| known == name)?)?);
@@ -257,8 +346,7 @@ fn record_values(record: &csv::ByteRecord, names: &[String], field: Option<&str>
             "" => Cell::Empty,
             text => match text.parse::<f64>() {
                 Ok(number) if number.is_finite() => Cell::Number(number),
-                Ok(_) => Cell::Other("out of range".into()),
-                Err(_) => Cell::Text(cell),
+                _ => Cell::Text(cell),
             },
         })
     };
@@ -267,10 +355,6 @@ fn record_values(record: &csv::ByteRecord, names: &[String], field: Option<&str>
 
 fn cell_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn fields(count: usize) -> String {
-    if count == 1 { "1 field".into() } else { format!("{count} fields") }
 }
 
 #[cfg(test)]
@@ -307,11 +391,8 @@ mod tests {
             (b"[{\"score\": 1}\n{\"score\": 2}]", "line 1: the list breaks off after this element"),
             (b"[", "line 1: the list breaks off"),
             (b"[{\"score\": 1},]", "line 1: not JSON"),
-            (
-                b"[{\"score\": 1},\n{\"id\": 2,\n\"score\": -Infinity}]",
-                "line 2: not JSON: -Infinity is not a finite number",
-            ),
-            (b"{\"score\": 1}\n{\"score\": NaN, \"id\": 2}", "line 2: not JSON: NaN is not a finite number; give"),
+            (b"[{\"score\": 1},\n{\"id\": 2,\n\"score\": -Infinity}]", "line 2: -Infinity is not a finite number"),
+            (b"{\"score\": 1}\n{\"score\": NaN, \"id\": 2}", "line 2: NaN is not a finite number; give"),
             (b"[1] 2", "something follows the end of the list"),
         ] {
             let error = read(broken, None).expect_err("malformed").to_string();
@@ -327,17 +408,49 @@ mod tests {
         for part in [
             "line 2: not JSON",
             "line 3: not a JSON object but a list",
-            "line 4: score must be a number and is null",
-            "line 5: score must be a number and is a text",
-            "line 6: no field score, only rank; name the score's field with --score",
-            "line 7: not JSON: 1e999 is not a finite number",
+            "line 4: score is empty, not a number",
+            "line 5: score is the text \"high\", not a number",
+            "line 6: no field score, which line 1 has; give it to all lines, or leave this one out",
+            "line 7: 1e999 is not a finite number",
             "line 8: not JSON",
             "nothing is written",
         ] {
             assert!(error.contains(part), "{part} is not in:\n{error}");
         }
-        let many = "x\n".repeat(50);
-        assert!(read(many.as_bytes(), None).expect_err("malformed").to_string().contains("and 40 more lines"));
+        let many = format!("1\n{}", "x\n".repeat(11));
+        assert!(read(many.as_bytes(), None).expect_err("malformed").to_string().contains("and 1 more line;"));
+    }
+
+    #[test]
+    fn a_list_within_an_object_is_pointed_to() {
+        let error = |input: &[u8]| read(input, None).expect_err("malformed").to_string();
+        let answer = br#"{"result": {"points-1": [{"score": 1}, {"score": 2}], "b": [{}]}, "c": ["no", "object"]}"#;
+        let pretty = serde_json::from_slice::<Value>(answer).and_then(|answer| serde_json::to_vec_pretty(&answer));
+        for text in [&answer[..], &pretty.expect("JSON")] {
+            assert_eq!(
+                error(text),
+                "line 1: no field score (or similarity and bm25), only c, result; the results seem to be the list in it, \
+                 which jq -c '.result.\"points-1\"[]' passes one a line; nothing is written"
+            );
+        }
+        assert!(error(b"{\"a\": 1}").contains("only a; name the score's field with --score"));
+    }
+
+    #[test]
+    fn objects_can_go_over_several_lines() {
+        let rows = read(&b"{\n  \"score\": 2\n}\n{\n  \"score\": 1 }"[..], None).expect("well formed").rows;
+        assert_eq!((&rows[0].bytes[..], rows[0].number), (&b"{   \"score\": 2 }\n"[..], 1));
+        assert_eq!((&rows[1].bytes[..], rows[1].number), (&b"{   \"score\": 1 }\n"[..], 4));
+        let error = read(&b"{\n  \"score\": 2\n}\n{\n  \"score\": "[..], None).expect_err("malformed").to_string();
+        assert!(error.starts_with("line 4: not JSON"), "{error}");
+    }
+
+    #[test]
+    fn what_has_no_known_format_is_refused_once() {
+        for unknown in ["id;score\n1;2\n", "id,cost\n1,2\n", "nope"] {
+            let error = read(unknown.as_bytes(), None).expect_err("unknown").to_string();
+            assert!(error.ends_with("separate columns with commas or tabs") && error.lines().count() == 1, "{error}");
+        }
     }
 
     #[test]
@@ -367,13 +480,13 @@ mod tests {
         let text = error(b"id,score\n1,0.9\n2\n3,\n4,high\n5,inf\n");
         for part in [
             "line 3: 1 field where the header has 2",
-            "line 4: score must be a number and is null",
-            "line 5: score must be a number and is a text",
-            "line 6: score must be a number and is out of range",
+            "line 4: score is empty, not a number",
+            "line 5: score is the text \"high\", not a number",
+            "line 6: score: inf is not a finite number; give a number, or leave the line out",
         ] {
             assert!(text.contains(part), "{part} is not in:\n{text}");
         }
-        assert!(error(b"0.9\nhigh\n").contains("line 2: not a finite number"));
+        assert!(error(b"0.9\nhigh\n").contains("line 2: not a number, as the first line is"));
     }
 
     proptest! {

@@ -21,8 +21,8 @@ const TEXT: &str = "text";
 /// Fields that identify a line of names as a header.
 pub const KNOWN: [&str; 4] = [SCORE, RAW_SCORES[0], RAW_SCORES[1], COVERAGE];
 
-/// The most names listed of an object that lacks the field.
-const LISTED: usize = 10;
+/// The most characters shown of a text that is not a number.
+const SHOWN: usize = 30;
 
 /// A line of the input.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,23 +45,43 @@ pub enum Cell {
     /// A text, which can spell a number.
     Text(String),
     /// Something else, described.
-    Other(String),
+    Other(&'static str),
+}
+
+/// The reason why a line has no numbers to cut by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// It has none of these fields, only others.
+    NoField { wanted: String, names: Vec<String> },
+    /// Any other reason, in words.
+    Malformed(String),
 }
 
 impl Cell {
     /// The number; the error describes any other value.
-    fn number(&self, name: &str) -> Result<Option<f64>, String> {
-        match self {
-            Cell::Empty => Ok(None),
-            Cell::Number(number) => Ok(Some(*number)),
+    fn number(&self, name: &str) -> Result<Option<f64>, Fault> {
+        let reason = match self {
+            Cell::Empty => return Ok(None),
+            Cell::Number(number) => return Ok(Some(*number)),
             // Some engines write their scores in quotes.
             Cell::Text(text) => match text.trim().parse() {
-                Ok(number) if f64::is_finite(number) => Ok(Some(number)),
-                _ => Err(format!("{name} must be a number and is a text")),
+                Ok(number) if f64::is_finite(number) => return Ok(Some(number)),
+                Ok(_) => format!("{name}: {}", not_finite(text.trim())),
+                Err(_) => {
+                    let more = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };
+                    let start: String = text.chars().take(SHOWN).chain(more.chars()).collect();
+                    format!("{name} is the text {start:?}, not a number")
+                }
             },
-            Cell::Other(what) => Err(format!("{name} must be a number and is {what}")),
-        }
+            Cell::Other(what) => format!("{name} is {what}, not a number"),
+        };
+        Err(Fault::Malformed(reason))
     }
+}
+
+/// The reason why `NaN`, an infinity or a number too large for one is refused.
+pub fn not_finite(number: &str) -> String {
+    format!("{number} is not a finite number; give a number, or leave the line out")
 }
 
 /// Reads a line by name. `get` returns `None` for a name that the line does not have; `names` are the ones it has.
@@ -73,11 +93,11 @@ pub fn read_entry(
     get: impl Fn(&str) -> Option<Cell>,
     names: impl FnOnce() -> Vec<String>,
     field: Option<&str>,
-) -> Result<ListEntry, String> {
+) -> Result<ListEntry, Fault> {
     let score = match (field.unwrap_or(SCORE), get(field.unwrap_or(SCORE))) {
         (name, Some(cell)) => match cell.number(name)? {
             Some(score) => Some(score),
-            None => return Err(format!("{name} must be a number and is null")),
+            None => return Err(Fault::Malformed(format!("{name} is empty, not a number"))),
         },
         (_, None) => None,
     };
@@ -91,14 +111,8 @@ pub fn read_entry(
         _ => (number(RAW_SCORES[0])?, number(RAW_SCORES[1])?),
     };
     if score.or(similarity).or(bm25).is_none() {
-        let mut names = names();
-        names.truncate(LISTED);
-        let others = if field.is_none() { " (or similarity and bm25)" } else { "" };
-        return Err(format!(
-            "no field {}{others}, only {}; name the score's field with --score",
-            field.unwrap_or(SCORE),
-            names.join(", ")
-        ));
+        let wanted = field.map_or_else(|| format!("{SCORE} (or similarity and bm25)"), str::to_owned);
+        return Err(Fault::NoField { wanted, names: names() });
     }
     let coverage = number(COVERAGE)?.map(|coverage| coverage.clamp(0.0, 1.0));
     Ok(ListEntry { score, similarity, bm25, coverage, tokens: tokens(&get) })
@@ -121,7 +135,7 @@ fn tokens(get: impl Fn(&str) -> Option<Cell>) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn read(cells: &[(&str, Cell)], field: Option<&str>) -> Result<ListEntry, String> {
+    fn read(cells: &[(&str, Cell)], field: Option<&str>) -> Result<ListEntry, Fault> {
         let get = |name: &str| cells.iter().find(|(known, _)| *known == name).map(|(_, cell)| cell.clone());
         read_entry(get, || cells.iter().map(|(name, _)| (*name).to_owned()).collect(), field)
     }
@@ -138,12 +152,15 @@ mod tests {
 
     #[test]
     fn a_value_that_must_be_a_number_is_named() {
-        let error = read(&[("similarity", Cell::Text("high".into())), ("bm25", Cell::Number(1.0))], None).unwrap_err();
-        assert_eq!(error, "similarity must be a number and is a text");
-        let error = read(&[("rank", Cell::Number(1.0))], None).unwrap_err();
-        assert_eq!(error, "no field score (or similarity and bm25), only rank; name the score's field with --score");
-        let error = read(&[("similarity", Cell::Number(1.0))], Some("_score")).unwrap_err();
-        assert_eq!(error, "no field _score, only similarity; name the score's field with --score");
+        let error = |cells: &[(&str, Cell)], field| read(cells, field).expect_err("no number");
+        let high = [("similarity", Cell::Text("high".into())), ("bm25", Cell::Number(1.0))];
+        let reason = "similarity is the text \"high\", not a number".to_owned();
+        assert_eq!(error(&high, None), Fault::Malformed(reason));
+        let no_field = |wanted: &str, name: &str| Fault::NoField { wanted: wanted.into(), names: vec![name.into()] };
+        let rank = [("rank", Cell::Number(1.0))];
+        assert_eq!(error(&rank, None), no_field("score (or similarity and bm25)", "rank"));
+        let similarity = [("similarity", Cell::Number(1.0))];
+        assert_eq!(error(&similarity, Some("_score")), no_field("_score", "similarity"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Hides notes from search: finds the entries meant, and marks or deletes them.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use jiff::civil::Date;
 use serde::Serialize;
@@ -96,11 +97,10 @@ impl Notes<'_> {
             let mut entries = read(&place)?;
             entries.retain(|entry| entry.start_line <= last && first <= entry.end_line && can_be(entry));
             if entries.is_empty() {
-                let kind = if action == ForgetAction::Undo { "a forgotten entry" } else { "an entry" };
-                return Err(Error::argument(
-                    "lines",
-                    format!("{first}-{last}"),
-                    format!("lines of {path} that hold {kind}"),
+                let kind = if action == ForgetAction::Undo { "no forgotten entry" } else { "no entry" };
+                return Err(Error::path(
+                    Path::new(what),
+                    format!("{kind} there; give the line of one, or words of it"),
                 ));
             }
             return Ok(Meant { entries, guessed: false, by_meaning: false });

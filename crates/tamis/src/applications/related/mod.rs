@@ -355,7 +355,7 @@ impl RelatedFinder<'_> {
                 notes.push(format!("{lines} the name and may use it; ask by reference to list them"));
             }
             if referenced_by.len() > limit {
-                notes.push(format!("not shown: {} more uses of it", referenced_by.len() - limit));
+                notes.push(format!("not shown: {} more of its uses", referenced_by.len() - limit));
                 referenced_by.truncate(limit);
             }
         }
@@ -363,9 +363,9 @@ impl RelatedFinder<'_> {
             Some(RelatedBy::Vector) => (Vec::new(), Vec::new()),
             _ => links::links(self.index, &subject.document, &mut notes)?,
         };
-        for (what, list) in [("links", &mut links), ("places that link to it", &mut linked_from)] {
+        for (what, list) in [("its links", &mut links), ("the places that link to it", &mut linked_from)] {
             if list.len() > limit {
-                notes.push(format!("not shown: {} more {what}", list.len() - limit));
+                notes.push(format!("not shown: {} more of {what}", list.len() - limit));
                 list.truncate(limit);
             }
         }
@@ -374,7 +374,7 @@ impl RelatedFinder<'_> {
             Some(_) => (Vec::new(), 0),
         };
         if more > 0 {
-            notes.push(format!("not shown: {more} more commits that touched it"));
+            notes.push(format!("not shown: {more} more of the commits that touched it"));
         }
         Ok(Related {
             passage: RelatedPassage::from(&subject.passage),

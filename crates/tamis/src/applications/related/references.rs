@@ -307,7 +307,7 @@ fn files(
     files[1..].sort_by_key(|(other, path)| (other != namespace, directory(path) != beside));
     if files.len() > MOST_FILES {
         let left_out = files.len() - MOST_FILES;
-        notes.push(format!("{left_out} more files hold the name and were not looked into"));
+        notes.push(format!("not looked into: {left_out} more of the files that hold the name"));
         files.truncate(MOST_FILES);
     }
     Ok(files)

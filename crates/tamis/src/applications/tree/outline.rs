@@ -128,7 +128,7 @@ impl Tree<'_> {
         let single = files.len() == 1;
         if files.len() > MOST_FILES {
             let left_out = files.len() - MOST_FILES;
-            notes.push(format!("{left_out} more files are not listed; name a directory below"));
+            notes.push(format!("not listed: {left_out} more of the files; name a directory below"));
             files.truncate(MOST_FILES);
         }
         let read = |file: &DocumentState| -> Result<(FileOutline, u64), Error> {

@@ -67,7 +67,7 @@ pub const GO: Language =
     code("go", "Go", "go").interpreters("gorun").aliases("golang").parsed(grammar!(
         "go",
         tree_sitter_go::LANGUAGE,
-        [tree_sitter_go::TAGS_QUERY, r"
+        [tree_sitter_go::TAGS_QUERY, r#"
 ; What the grammar's own tags leave out.
 
 (method_declaration
@@ -76,12 +76,14 @@ pub const GO: Language =
 
 (type_spec name: (type_identifier) @name type: (interface_type)) @definition.interface
 (type_alias name: (type_identifier) @name) @definition.alias
-(source_file (const_declaration (const_spec name: (identifier) @name)) @definition.constant)
-(source_file (var_declaration (var_spec name: (identifier) @name)) @definition.constant)
-(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name))) @definition.constant)
+; The blank identifier is no name.
+(source_file (const_declaration (const_spec name: (identifier) @name)) @definition.constant (#not-eq? @name "_"))
+(source_file (var_declaration (var_spec name: (identifier) @name)) @definition.constant (#not-eq? @name "_"))
+(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name))) @definition.constant
+  (#not-eq? @name "_"))
 
 (comment) @lead
-"],
+"#],
         [tree_sitter_go::TAGS_QUERY, r"
 ; What the grammar's own tags leave out: what a type is made of by embedding.
 
