@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_own_variable_names_the_pager() {
+    fn the_users_own_variable_names_the_pager_and_one_that_is_missing_shows_nothing() {
         let of = |own: Option<&str>, general: Option<&str>| {
             pager_command(|name| if name == "TAMIS_PAGER" { own } else { general }.map(str::to_owned))
         };
@@ -337,10 +337,6 @@ mod tests {
         for none in ["", " ", "cat", "'"] {
             assert_eq!(of(Some(none), Some("more")), None, "{none:?}");
         }
-    }
-
-    #[test]
-    fn a_pager_that_is_missing_shows_nothing() {
         assert!(matches!(run_pager(&["no-such-pager-here".to_owned()], b"text"), Ok(false)));
     }
 

@@ -249,12 +249,8 @@ mod tests {
     use super::*;
 
     fn evidence(coverage: f64, similarity: f64) -> Evidence {
-        Evidence {
-            coverage: Some(coverage),
-            best_similarity: Some(similarity),
-            reference: Some(0.5),
-            ..Evidence::default()
-        }
+        let best_similarity = Some(similarity);
+        Evidence { coverage: Some(coverage), best_similarity, reference: Some(0.5), ..Evidence::default() }
     }
 
     const BACKGROUND: Option<Background> = Some(Background { mean: 0.05, deviation: 0.1, count: 1000 });
@@ -279,14 +275,8 @@ mod tests {
             ("nothing at all", None, None, None, None, false),
         ];
         for (name, coverage, best_similarity, background, reference, empty) in cases {
-            let verdict = Gate::default().judge(&Evidence {
-                coverage,
-                best_similarity,
-                background,
-                reference,
-                required: None,
-                exact: false,
-            });
+            let evidence = Evidence { coverage, best_similarity, background, reference, ..Evidence::default() };
+            let verdict = Gate::default().judge(&evidence);
             assert_eq!(verdict.empty, empty, "{name}: {}", verdict.reason);
         }
     }
@@ -308,10 +298,8 @@ mod tests {
             Gate::default().judge(&Evidence { required, ..evidence(coverage, similarity) }).empty
         };
         // 0.4 + 0.3 / 0.5 = 1.0: too little, but for the words that must be there.
-        assert_eq!(
-            [None, Some(0.0), Some(0.5), Some(1.0)].map(|required| judge(required, 0.4, 0.3)),
-            [true, true, true, false]
-        );
+        let shut = [None, Some(0.0), Some(0.5), Some(1.0)].map(|required| judge(required, 0.4, 0.3));
+        assert_eq!(shut, [true, true, true, false]);
         assert_eq!([None, Some(0.0), Some(1.0)].map(|required| judge(required, 1.0, 0.1)), [false, true, false]);
     }
 
@@ -359,14 +347,9 @@ mod tests {
     fn evidence_that_is_not_finite_is_unknown() {
         let broken = Some(Background { mean: f64::NAN, deviation: 0.1, count: 1000 });
         for background in [broken, None] {
-            let evidence = Evidence {
-                coverage: Some(f64::NAN),
-                best_similarity: Some(0.9),
-                background,
-                reference: Some(f64::NAN),
-                required: Some(f64::NAN),
-                exact: false,
-            };
+            let nan = Some(f64::NAN);
+            let known = Evidence { best_similarity: Some(0.9), background, ..Evidence::default() };
+            let evidence = Evidence { coverage: nan, reference: nan, required: nan, ..known };
             let verdict = Gate::default().judge(&evidence);
             assert!(!verdict.empty, "{}", verdict.reason);
         }

@@ -240,31 +240,21 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_method_lists_what_there_is() {
-        let text = message("kneedel");
-        assert!(
-            text.starts_with("unknown cut method \"kneedel\" (did you mean \"kneedle\"?); the methods are "),
-            "{text}"
-        );
-        assert!(METHODS.iter().all(|method| text.contains(method.name)), "{text}");
-        assert!(
-            message("").starts_with("unknown cut method \"\"; the methods are auto, background"),
-            "{}",
-            message("")
-        );
-    }
-
-    #[test]
-    fn an_unknown_parameter_lists_what_the_method_has() {
-        assert_eq!(
-            message("autocut:jump=2"),
-            "cut method autocut has no parameter \"jump\" (did you mean \"jumps\"?); its parameters are jumps"
-        );
+    fn an_unknown_method_or_parameter_lists_what_there_is() {
+        for (name, beginning) in [
+            ("kneedel", "unknown cut method \"kneedel\" (did you mean \"kneedle\"?); the methods are "),
+            ("", "unknown cut method \"\"; the methods are auto, background"),
+        ] {
+            let text = message(name);
+            assert!(text.starts_with(beginning), "{text}");
+            assert!(METHODS.iter().all(|method| text.contains(method.name)), "{text}");
+        }
+        let told = "cut method autocut has no parameter \"jump\" (did you mean \"jumps\"?); its parameters are jumps";
+        assert_eq!(message("autocut:jump=2"), told);
         assert_eq!(message("otsu:k=2"), "cut method otsu has no parameter \"k\"; it takes none");
-        assert_eq!(
-            message("relative:0.5"),
-            "expected PARAM=VALUE in the settings of cut method relative and got \"0.5\"; its parameters are share"
-        );
+        let told =
+            "expected PARAM=VALUE in the settings of cut method relative and got \"0.5\"; its parameters are share";
+        assert_eq!(message("relative:0.5"), told);
     }
 
     #[test]

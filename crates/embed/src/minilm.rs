@@ -224,10 +224,8 @@ mod tests {
         };
         let alone = load(1, 1).embed_passages(&texts).unwrap();
         for (tokens, threads) in [(256, 1), (256, 2), (1000, 3)] {
-            assert!(
-                load(tokens, threads).embed_passages(&texts).unwrap() == alone,
-                "{tokens} tokens, {threads} threads"
-            );
+            let embedded = load(tokens, threads).embed_passages(&texts).unwrap();
+            assert!(embedded == alone, "{tokens} tokens, {threads} threads");
         }
     }
 

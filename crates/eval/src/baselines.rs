@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fitted_number_never_sees_its_own_query() {
+    fn the_fitted_number_never_sees_its_own_query_and_without_training_a_page_is_kept() {
         // Leave one out: without the odd query everything says 2, and with it still so; the odd one is cut at 2 as well.
         let pools: Vec<QueryPool> = [2, 2, 2, 9].iter().enumerate().map(|(id, &count)| query(id, count)).collect();
         let options = Options { folds: 4, ..Options::default() };
@@ -156,10 +156,6 @@ mod tests {
         // One query of each of two kinds: each gets what is best for the other.
         let options = Options { folds: 2, ..Options::default() };
         assert_eq!(keeps(&[query(0, 1), query(1, 8)], &options, FIXED_FITTED), [8, 1]);
-    }
-
-    #[test]
-    fn without_training_a_page_is_kept() {
         assert_eq!(keeps(&[query(0, 1)], &Options::default(), FIXED_FITTED), [10]);
         assert_eq!(keeps(&[query(0, 0), query(1, 0)], &Options::default(), FIXED_KNOWN), [10, 10]);
     }

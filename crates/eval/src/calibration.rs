@@ -195,7 +195,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn two_bins_by_hand() {
+    fn bins_of_equal_mass_by_hand_of_nothing_and_of_equal_probabilities() {
         let forecasts = [(0.9, true), (0.1, false), (0.2, true), (0.8, true)];
         let bins = equal_mass(&forecasts, 2);
         assert_eq!(bins.len(), 2);
@@ -205,16 +205,8 @@ mod tests {
         assert!((brier(&forecasts).unwrap() - (0.01 + 0.01 + 0.64 + 0.04) / 4.0).abs() < 1e-12);
         let expected = -(0.9f64.ln() + 0.9f64.ln() + 0.2f64.ln() + 0.8f64.ln()) / 4.0;
         assert!((log_loss(&forecasts).unwrap() - expected).abs() < 1e-12);
-    }
-
-    #[test]
-    fn nothing_to_measure() {
         assert!(equal_mass(&[], 10).is_empty());
         assert_eq!((calibration_error(&[]), brier(&[]), log_loss(&[])), (None, None, None));
-    }
-
-    #[test]
-    fn equal_probabilities_stay_together() {
         let bins = equal_mass(&[(0.0, false), (0.0, true), (0.0, false), (0.7, true)], 4);
         assert_eq!(bins.iter().map(|bin| bin.count).collect::<Vec<_>>(), [3, 1]);
     }
@@ -222,10 +214,8 @@ mod tests {
     #[test]
     fn bins_of_equal_width() {
         let bins = equal_width(&[(1.0, true), (0.5, false), (0.49, true), (0.0, false)], 2);
-        assert_eq!(
-            bins.iter().map(|bin| (bin.count, bin.low, bin.high, bin.relevant)).collect::<Vec<_>>(),
-            [(2, 0.0, 0.49, 0.5), (2, 0.5, 1.0, 0.5)]
-        );
+        let shape: Vec<_> = bins.iter().map(|bin| (bin.count, bin.low, bin.high, bin.relevant)).collect();
+        assert_eq!(shape, [(2, 0.0, 0.49, 0.5), (2, 0.5, 1.0, 0.5)]);
         assert_eq!(equal_width(&[(0.7, true)], 10).len(), 1);
         assert!(equal_width(&[], 10).is_empty());
     }
@@ -234,22 +224,6 @@ mod tests {
     fn a_sure_mistake_is_finite() {
         assert!(log_loss(&[(1.0, false)]).unwrap() > 30.0);
         assert!(log_loss(&[(1.0, false)]).unwrap().is_finite());
-    }
-
-    proptest! {
-        #[test]
-        fn every_forecast_is_in_one_bin(
-            forecasts in prop::collection::vec(((0u8..20).prop_map(|step| f64::from(step) / 19.0), any::<bool>()), 1..80),
-            count in 1usize..15,
-        ) {
-            let bins = equal_mass(&forecasts, count);
-            prop_assert!(bins.len() <= count);
-            prop_assert_eq!(bins.iter().map(|bin| bin.count).sum::<usize>(), forecasts.len());
-            prop_assert!(bins.windows(2).all(|pair| pair[0].high < pair[1].low));
-            let error = calibration_error(&bins).unwrap();
-            prop_assert!((0.0..=1.0).contains(&error));
-            prop_assert!((0.0..=1.0).contains(&brier(&forecasts).unwrap()));
-        }
     }
 
     fn sigmoid(log_odds: f64) -> f64 {
@@ -277,19 +251,29 @@ mod tests {
     }
 
     #[test]
-    fn one_side_alone_or_equal_forecasts_say_nothing() {
+    fn one_side_alone_or_equal_forecasts_say_nothing_and_separate_sides_have_a_finite_slope() {
         assert_eq!(Platt::fit(&[]), None);
         assert_eq!(Platt::fit(&[(0.3, true), (0.6, true)]), None);
         assert_eq!(Platt::fit(&[(0.3, true), (0.3, false)]), None);
-    }
-
-    #[test]
-    fn separate_sides_have_a_finite_slope() {
         let fitted = Platt::fit(&[(0.0, false), (0.2, false), (0.8, true), (1.0, true)]).expect("fitted");
         assert!(fitted.slope > 0.0 && fitted.slope.is_finite(), "{fitted:?}");
     }
 
     proptest! {
+        #[test]
+        fn every_forecast_is_in_one_bin(
+            forecasts in prop::collection::vec(((0u8..20).prop_map(|step| f64::from(step) / 19.0), any::<bool>()), 1..80),
+            count in 1usize..15,
+        ) {
+            let bins = equal_mass(&forecasts, count);
+            prop_assert!(bins.len() <= count);
+            prop_assert_eq!(bins.iter().map(|bin| bin.count).sum::<usize>(), forecasts.len());
+            prop_assert!(bins.windows(2).all(|pair| pair[0].high < pair[1].low));
+            let error = calibration_error(&bins).unwrap();
+            prop_assert!((0.0..=1.0).contains(&error));
+            prop_assert!((0.0..=1.0).contains(&brier(&forecasts).unwrap()));
+        }
+
         #[test]
         fn no_neighbouring_line_fits_better(forecasts in proptest::collection::vec((0.0..=1.0f64, any::<bool>()), 2..40)) {
             let Some(fitted) = Platt::fit(&forecasts) else { return Ok(()) };

@@ -308,10 +308,8 @@ mod tests {
         let report = report(|_| ());
         let comparison = compare(&report, &report);
         assert!(comparison.left_out.is_empty());
-        assert_eq!(
-            comparison.collections.iter().map(|it| (it.queries, it.unpaired)).collect::<Vec<_>>(),
-            [(24, 0), (15, 0)]
-        );
+        let counts: Vec<_> = comparison.collections.iter().map(|it| (it.queries, it.unpaired)).collect();
+        assert_eq!(counts, [(24, 0), (15, 0)]);
         for method in &comparison.overall {
             let expected = report.method(&method.name).unwrap();
             for (metric, change) in &method.changes {

@@ -94,7 +94,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn nothing_relevant() {
+    fn nothing_relevant_nothing_kept_and_nothing_found() {
         for keep in 1..5 {
             assert_eq!(f_beta(0, keep, 0, 1.0), 0.0);
             assert_eq!(precision(0, keep, 0), 0.0);
@@ -102,16 +102,8 @@ mod tests {
         }
         assert_eq!((f_beta(0, 0, 0, 2.0), precision(0, 0, 0), recall(0, 0)), (1.0, 1.0, 1.0));
         assert_eq!(share_of_best_f1(&[0; 6], 0, 0), 1.0);
-    }
-
-    #[test]
-    fn nothing_kept_of_something() {
         assert_eq!((f_beta(0, 0, 3, 1.0), precision(0, 0, 3), recall(0, 3)), (0.0, 0.0, 0.0));
         assert_eq!(share_of_best_f1(&[0, 0, 1], 0, 3), 0.0);
-    }
-
-    #[test]
-    fn relevant_documents_that_were_not_found() {
         // Nothing to win: only silence is right.
         assert_eq!(best_prefix(&[0, 0, 0], 2), (0, 0.0));
         assert_eq!(share_of_best_f1(&[0, 0, 0], 0, 2), 1.0);
@@ -140,13 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_of_equals_is_best() {
+    fn the_shortest_of_equals_is_best_and_a_perfect_answer_is_never_above_one() {
         // Two relevant; the first alone has F1 2/3, and so have both within the first four.
         assert_eq!(best_prefix(&[0, 1, 1, 1, 2], 2), (1, 2.0 / 3.0));
-    }
-
-    #[test]
-    fn a_perfect_answer_is_never_above_one() {
         assert_eq!(f_beta(3, 3, 3, 4.578024514691765), 1.0);
     }
 

@@ -155,6 +155,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_curve_by_hand_and_none_of_one_side_alone() {
+        let curve = roc(&[0.9, 0.5], &[0.5, 0.1], QueryKind::Foreign).unwrap();
+        // Of four pairs three are in order and one is tied.
+        assert_eq!(curve.auroc, 3.5 / 4.0);
+        assert_eq!(curve.points, [(0.0, 0.0), (0.0, 0.5), (0.5, 1.0), (1.0, 1.0)]);
+        assert_eq!(roc(&[1.0], &[], QueryKind::Foreign), None);
+        assert_eq!(roc(&[], &[1.0], QueryKind::Unanswerable), None);
+    }
+
     proptest! {
         #[test]
         fn figures_are_shares_and_the_ideal_order_is_one(grades in prop::collection::vec(-2i32..4, 0..30), depth in 1usize..40) {
@@ -172,23 +182,7 @@ mod tests {
                 prop_assert_eq!(ranking.reciprocal_rank(), 1.0);
             }
         }
-    }
 
-    #[test]
-    fn a_curve_by_hand() {
-        let curve = roc(&[0.9, 0.5], &[0.5, 0.1], QueryKind::Foreign).unwrap();
-        // Of four pairs three are in order and one is tied.
-        assert_eq!(curve.auroc, 3.5 / 4.0);
-        assert_eq!(curve.points, [(0.0, 0.0), (0.0, 0.5), (0.5, 1.0), (1.0, 1.0)]);
-    }
-
-    #[test]
-    fn one_side_alone_has_no_curve() {
-        assert_eq!(roc(&[1.0], &[], QueryKind::Foreign), None);
-        assert_eq!(roc(&[], &[1.0], QueryKind::Unanswerable), None);
-    }
-
-    proptest! {
         #[test]
         fn area_counts_pairs(
             answerable in prop::collection::vec((0i8..10).prop_map(f64::from), 1..30),

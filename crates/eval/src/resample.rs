@@ -163,13 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn identical_methods_differ_by_nothing() {
+    fn identical_methods_differ_by_nothing_and_others_by_the_normal_approximation() {
         let same = interval(&[0.0; 30], 1);
         assert_eq!(same, Difference { estimate: 0.0, low: Some(0.0), high: Some(0.0) });
-    }
-
-    #[test]
-    fn the_interval_is_that_of_the_normal_approximation_for_many_queries() {
         // Differences of ±1, half each: standard error 1/√400, so the interval is about ±0.098.
         let values: Vec<f64> = (0..400).map(|query| if query % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let difference = interval(&values, 5);

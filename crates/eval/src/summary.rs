@@ -218,17 +218,14 @@ mod tests {
     use super::*;
     use crate::data::PooledDocument;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     #[test]
     fn stability_by_hand() {
         let at = |keeps: &[(usize, usize)]| Decision { keep_at_depth: keeps.to_vec(), ..Decision::default() };
         let (reports, change, unchanged) =
             depths(&[at(&[(100, 4), (30, 3), (400, 4)]), at(&[(30, 0), (100, 0), (400, 0)]), at(&[])]);
-        assert_eq!(
-            reports.iter().map(|report| (report.depth, report.queries)).collect::<Vec<_>>(),
-            [(30, 2), (100, 2), (400, 2)]
-        );
+        let shape: Vec<_> = reports.iter().map(|report| (report.depth, report.queries)).collect();
+        assert_eq!(shape, [(30, 2), (100, 2), (400, 2)]);
         assert_eq!((reports[0].kept, reports[0].change, reports[2].change), (1.5, 0.125, 0.0));
         // One quarter at depth 30 of the first query, and nothing in the other three.
         assert_eq!((change, unchanged), (Some(0.0625), Some(0.5)));
@@ -239,13 +236,9 @@ mod tests {
         let document = |at: usize| PooledDocument { id: at.to_string(), score: -(at as f64), characters: 10 * at };
         let judged = relevance.iter().enumerate().map(|(at, &relevant)| (at.to_string(), i32::from(relevant)));
         let missing = (0..missing).map(|at| (format!("missing {at}"), 1));
-        QueryPool {
-            id: "q".into(),
-            kind: QueryKind::Judged,
-            documents: (0..relevance.len()).map(document).collect(),
-            judged: judged.chain(missing).collect(),
-            beyond: Vec::new(),
-        }
+        let documents = (0..relevance.len()).map(document).collect();
+        let judged = judged.chain(missing).collect();
+        QueryPool { id: "q".into(), kind: QueryKind::Judged, documents, judged, beyond: Vec::new() }
     }
 
     #[test]
@@ -259,16 +252,12 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_query_has_no_relevant_document_whatever_is_judged() {
+    fn a_foreign_query_and_one_judged_without_a_relevant_document_have_none() {
         let foreign = QueryPool { kind: QueryKind::Foreign, ..pool(&[true, false], 0) };
         let view = QueryView::new(&foreign);
         assert_eq!((view.relevant, view.relevant_in_pool(), view.best), (0, 0, (0, 1.0)));
         assert_eq!(view.outcome(&Decision::keep(0)).share_of_best_f1, 1.0);
         assert_eq!(view.outcome(&Decision::keep(1)).share_of_best_f1, 0.0);
-    }
-
-    #[test]
-    fn a_judged_query_without_a_relevant_document_is_unanswerable() {
         let judged = QueryPool { judged: BTreeMap::from([("0".into(), 0), ("1".into(), -1)]), ..pool(&[true], 0) };
         assert_eq!(QueryView::new(&judged).kind, QueryKind::Unanswerable);
     }

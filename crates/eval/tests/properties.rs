@@ -11,13 +11,8 @@ use tamis_eval::{
 type Sketch = (QueryKind, Vec<bool>, usize, usize);
 
 fn sketch() -> impl Strategy<Value = Sketch> {
-    let kind = prop::sample::select(vec![
-        QueryKind::Judged,
-        QueryKind::Judged,
-        QueryKind::Judged,
-        QueryKind::Unanswerable,
-        QueryKind::Foreign,
-    ]);
+    use QueryKind::{Foreign, Judged, Unanswerable};
+    let kind = prop::sample::select(vec![Judged, Judged, Judged, Unanswerable, Foreign]);
     (kind, prop::collection::vec(any::<bool>(), 0..15), 0usize..3, 0usize..15)
 }
 
@@ -25,13 +20,9 @@ fn query(id: usize, (kind, relevance, missing, _): &Sketch) -> QueryPool {
     let document = |at: usize| PooledDocument { id: format!("d{at}"), score: -(at as f64), characters: at };
     let judged = relevance.iter().enumerate().map(|(at, &relevant)| (format!("d{at}"), i32::from(relevant)));
     let missing = (0..*missing).map(|at| (format!("missing {at}"), 1));
-    QueryPool {
-        id: format!("q{id}"),
-        kind: *kind,
-        documents: (0..relevance.len()).map(document).collect(),
-        judged: judged.chain(missing).collect(),
-        beyond: Vec::new(),
-    }
+    let documents = (0..relevance.len()).map(document).collect();
+    let judged = judged.chain(missing).collect();
+    QueryPool { id: format!("q{id}"), kind: *kind, documents, judged, beyond: Vec::new() }
 }
 
 fn collection(name: &str, sketches: &[Sketch], order: &[usize]) -> Collection {
@@ -41,12 +32,8 @@ fn collection(name: &str, sketches: &[Sketch], order: &[usize]) -> Collection {
         Decision { probabilities: Some(probabilities), ..Decision::keep((*keep).min(relevance.len())) }
     };
     let method = |name: &str| Method { name: name.into(), decisions: order.iter().map(decide).collect() };
-    Collection {
-        name: name.into(),
-        model: None,
-        queries: order.iter().map(|&at| query(at, &sketches[at])).collect(),
-        methods: vec![method("one"), method("same")],
-    }
+    let queries = order.iter().map(|&at| query(at, &sketches[at])).collect();
+    Collection { name: name.into(), model: None, queries, methods: vec![method("one"), method("same")] }
 }
 
 fn options() -> Options {

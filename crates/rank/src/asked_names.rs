@@ -388,9 +388,19 @@ mod tests {
     #[test]
     fn a_name_among_many_other_words_is_not_the_subject() {
         assert!(AskedNames::from_query("how does FromRequestParts extract").is_subject());
-        assert!(
-            !AskedNames::from_query("how are wrong numbers and broken dates reported by parse_config").is_subject()
-        );
+        let many = "how are wrong numbers and broken dates reported by parse_config";
+        assert!(!AskedNames::from_query(many).is_subject());
+    }
+
+    #[test]
+    fn the_definition_in_the_file_of_its_name_comes_first_and_tests_where_nothing_else_does() {
+        let finds = [ExactFind::Definition, ExactFind::Constant, ExactFind::OwnFile].map(Some);
+        assert_eq!(put_first(&finds, &[true; 3], &[0.9, 0.8, 0.1]), [2, 0, 1]);
+        let finds = [Some(ExactFind::Message), Some(ExactFind::Mention)];
+        assert_eq!(put_first(&finds, &[false, true], &[1.0, 0.1]), [1]);
+        assert_eq!(put_first(&finds, &[false, false], &[0.1, 1.0]), [0, 1]);
+        assert_eq!(put_first(&[Some(ExactFind::Mention), Some(ExactFind::File)], &[true, false], &[0.1, 1.0]), [0, 1]);
+        assert!(put_first(&[], &[], &[]).is_empty());
     }
 
     proptest! {
@@ -401,24 +411,7 @@ mod tests {
                 name.fit(&symbol, "a/b.rs");
             }
         }
-    }
 
-    #[test]
-    fn the_definition_in_the_file_of_its_name_comes_first() {
-        let finds = [ExactFind::Definition, ExactFind::Constant, ExactFind::OwnFile].map(Some);
-        assert_eq!(put_first(&finds, &[true; 3], &[0.9, 0.8, 0.1]), [2, 0, 1]);
-    }
-
-    #[test]
-    fn tests_come_first_only_where_nothing_else_does() {
-        let finds = [Some(ExactFind::Message), Some(ExactFind::Mention)];
-        assert_eq!(put_first(&finds, &[false, true], &[1.0, 0.1]), [1]);
-        assert_eq!(put_first(&finds, &[false, false], &[0.1, 1.0]), [0, 1]);
-        assert_eq!(put_first(&[Some(ExactFind::Mention), Some(ExactFind::File)], &[true, false], &[0.1, 1.0]), [0, 1]);
-        assert!(put_first(&[], &[], &[]).is_empty());
-    }
-
-    proptest! {
         #[test]
         fn finds_come_best_first_and_nothing_else_does(values in prop::collection::vec((0u8..4, any::<bool>(), -1.0f64..1.0), 0..40)) {
             let kinds = [ExactFind::Mention, ExactFind::Constant, ExactFind::Message];

@@ -180,14 +180,10 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn passages_of_one_key_are_one_entry_where_its_best_stands() {
+    fn passages_of_one_key_are_one_entry_where_its_best_stands_in_any_order() {
         let grouped = entries(&['b', 'a', 'b', 'c', 'a'], &[0.9, 0.8, 0.7, 0.6, 0.5]);
         let shape: Vec<(f64, &[usize])> = grouped.iter().map(|entry| (entry.value, &*entry.passages)).collect();
         assert_eq!(shape, [(0.9, &[0, 2][..]), (0.8, &[1, 4]), (0.6, &[3])]);
-    }
-
-    #[test]
-    fn another_order_than_by_value_stays() {
         // Reciprocal ranks put the second best value first.
         let grouped = entries(&['a', 'b', 'b'], &[0.7, 0.5, 0.9]);
         assert_eq!(grouped.iter().map(|entry| entry.value).collect::<Vec<_>>(), [0.7, 0.9]);
@@ -200,6 +196,42 @@ mod tests {
         assert!(grouped[2].value.is_nan() && grouped[2].passages == [3]);
         assert_eq!(entry_value(&[]), f64::NEG_INFINITY);
         assert!(entries::<u8>(&[], &[]).is_empty());
+    }
+
+    #[test]
+    fn more_matches_and_a_name_raise_an_entry_and_one_passage_keeps_its_value() {
+        let scores = entry_scores(&[vec![0.80], vec![0.79, 0.78, 0.77, 0.76]], &[0.0, 0.0], 0.3);
+        assert!(scores[1] > scores[0], "{scores:?}");
+        assert!((scores[1] - 0.80).abs() < 1e-12, "the best stands where the best passage stood: {scores:?}");
+        let values = [0.9, 0.7, 0.5, 0.2, f64::NAN];
+        let scores = entry_scores(&values.map(|value| vec![value]), &[0.0; 5], 0.3);
+        assert!(scores[..4] == values[..4] && scores[4].is_nan(), "{scores:?}");
+        let scores = entry_scores(&[vec![0.8], vec![0.75]], &[0.0, 1.0], 0.3);
+        assert!(scores[1] > scores[0], "{scores:?}");
+    }
+
+    const PASSAGE: Standing = Standing { value: 0.8, exact: false, says: true, head: None, named: false };
+
+    #[test]
+    fn the_best_passage_stands_for_an_entry_without_reasons_against() {
+        assert_eq!(representative(&[PASSAGE, PASSAGE], 0.0), 0);
+        assert_eq!(representative(&[], 0.0), 0);
+        assert_eq!(representative(&[Standing { says: false, ..PASSAGE }; 2], 0.0), 0, "nothing else is there");
+        let heading = Standing { says: false, exact: true, ..PASSAGE };
+        assert_eq!(representative(&[heading, PASSAGE], 0.0), 0, "it is what was asked for");
+    }
+
+    #[test]
+    fn a_head_stands_for_its_definition_if_it_is_near_or_named() {
+        let part = Standing { head: Some(1), ..PASSAGE };
+        let head = |value: f64| Standing { value, ..PASSAGE };
+        assert_eq!(representative(&[part, head(0.75)], 0.3), 1);
+        assert_eq!(representative(&[part, head(0.5)], 0.3), 0, "the part is much better");
+        assert_eq!(representative(&[Standing { named: true, ..part }, head(0.1)], 0.3), 1);
+        let exact = Standing { exact: true, named: true, ..part };
+        assert_eq!(representative(&[exact, head(0.79)], 0.3), 0, "the head is not what was found");
+        assert_eq!(representative(&[exact, Standing { exact: true, ..head(0.5) }], 0.3), 1);
+        assert_eq!(representative(&[part, Standing { says: false, ..head(0.79) }], 0.3), 0);
     }
 
     proptest! {
@@ -243,53 +275,7 @@ mod tests {
                 prop_assert_eq!(before, after);
             }
         }
-    }
 
-    #[test]
-    fn a_file_that_matches_again_and_again_stands_above_one_good_passage() {
-        let scores = entry_scores(&[vec![0.80], vec![0.79, 0.78, 0.77, 0.76]], &[0.0, 0.0], 0.3);
-        assert!(scores[1] > scores[0], "{scores:?}");
-        assert!((scores[1] - 0.80).abs() < 1e-12, "the best stands where the best passage stood: {scores:?}");
-    }
-
-    #[test]
-    fn entries_of_one_passage_keep_their_values() {
-        let values = [0.9, 0.7, 0.5, 0.2, f64::NAN];
-        let scores = entry_scores(&values.map(|value| vec![value]), &[0.0; 5], 0.3);
-        assert!(scores[..4] == values[..4] && scores[4].is_nan(), "{scores:?}");
-    }
-
-    #[test]
-    fn a_name_that_the_query_has_raises_its_entry() {
-        let scores = entry_scores(&[vec![0.8], vec![0.75]], &[0.0, 1.0], 0.3);
-        assert!(scores[1] > scores[0], "{scores:?}");
-    }
-
-    const PASSAGE: Standing = Standing { value: 0.8, exact: false, says: true, head: None, named: false };
-
-    #[test]
-    fn the_best_passage_stands_for_an_entry_without_reasons_against() {
-        assert_eq!(representative(&[PASSAGE, PASSAGE], 0.0), 0);
-        assert_eq!(representative(&[], 0.0), 0);
-        assert_eq!(representative(&[Standing { says: false, ..PASSAGE }; 2], 0.0), 0, "nothing else is there");
-        let heading = Standing { says: false, exact: true, ..PASSAGE };
-        assert_eq!(representative(&[heading, PASSAGE], 0.0), 0, "it is what was asked for");
-    }
-
-    #[test]
-    fn a_head_stands_for_its_definition_if_it_is_near_or_named() {
-        let part = Standing { head: Some(1), ..PASSAGE };
-        let head = |value: f64| Standing { value, ..PASSAGE };
-        assert_eq!(representative(&[part, head(0.75)], 0.3), 1);
-        assert_eq!(representative(&[part, head(0.5)], 0.3), 0, "the part is much better");
-        assert_eq!(representative(&[Standing { named: true, ..part }, head(0.1)], 0.3), 1);
-        let exact = Standing { exact: true, named: true, ..part };
-        assert_eq!(representative(&[exact, head(0.79)], 0.3), 0, "the head is not what was found");
-        assert_eq!(representative(&[exact, Standing { exact: true, ..head(0.5) }], 0.3), 1);
-        assert_eq!(representative(&[part, Standing { says: false, ..head(0.79) }], 0.3), 0);
-    }
-
-    proptest! {
         #[test]
         fn what_stands_for_an_entry_says_something_if_anything_does(
             passages in prop::collection::vec((0.0f64..1.0, any::<bool>(), prop::option::of(0usize..8), any::<bool>()), 1..8),

@@ -324,15 +324,11 @@ mod tests {
     }
 
     #[test]
-    fn convex_by_hand() {
+    fn convex_scores_and_their_background_by_hand() {
         // Best similarity 0.6: (0.6 + 1) / 1.6 = 1, (0.2 + 1) / 1.6 = 0.75. Best BM25 10: 1 and 0.4.
         let scores = Fusion::Convex { weight: 0.3 }.fuse(&[evidence(0.6, 4.0), evidence(0.2, 10.0)]);
         assert!((scores[0] - (0.3 + 0.7 * 0.4)).abs() < 1e-12);
         assert!((scores[1] - (0.3 * 0.75 + 0.7)).abs() < 1e-12);
-    }
-
-    #[test]
-    fn convex_background_is_on_the_scale_of_the_scores() {
         let candidates = [evidence(0.6, 4.0), evidence(0.2, 10.0)];
         let fusion = Fusion::Convex { weight: 0.3 };
         let background = BackgroundEvidence { similarity: Some(0.2), bm25: Some(4.0) };
@@ -341,15 +337,11 @@ mod tests {
     }
 
     #[test]
-    fn a_retriever_that_did_not_run_leaves_its_weight_to_the_other() {
+    fn a_retriever_that_did_not_run_leaves_its_weight_to_the_other_and_no_match_is_zero() {
         let lexical = [Evidence { similarity: None, bm25: Some(5.0) }, Evidence { similarity: None, bm25: Some(2.0) }];
         assert_eq!(Fusion::Convex { weight: 0.5 }.fuse(&lexical), [1.0, 0.4]);
         let background = BackgroundEvidence { similarity: None, bm25: Some(1.0) };
         assert_eq!(Fusion::Convex { weight: 0.5 }.background(&lexical, background), Some(0.2));
-    }
-
-    #[test]
-    fn no_lexical_match_at_all_is_zero_not_nan() {
         let scores = Fusion::Convex { weight: 0.5 }.fuse(&[evidence(0.4, 0.0), evidence(0.1, 0.0)]);
         assert!(scores.iter().all(|score| score.is_finite()));
         assert!(scores[0] > scores[1]);
@@ -371,48 +363,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn what_is_written_reads_back_and_names_and_weights_are_checked() {
         for fusion in [Fusion::Convex { weight: 0.45 }, Fusion::Weighted { weight: 1.0 }, Fusion::Rrf { k: 60.0 }] {
             assert_eq!(fusion.to_string().parse(), Ok(fusion));
         }
         for other in ["", "convex", "convex 7", "other 0.5", "convex x", "rrf -1", "rrf inf"] {
             assert!(other.parse::<Fusion>().is_err(), "{other}");
         }
-    }
-
-    #[test]
-    fn names_and_weights_are_checked() {
         assert_eq!(Fusion::from_name("borda", 0.5), Err(FusionError::Unknown("borda".into())));
         assert_eq!(Fusion::from_name("convex", 1.5), Err(FusionError::Weight(1.5)));
         assert!(Fusion::from_name("convex", f64::NAN).is_err());
     }
 
-    proptest! {
-        #[test]
-        fn more_evidence_never_lowers_a_score(pool in prop::collection::vec((-1.0..1.0f64, 0.0..30.0f64), 2..40), weight in 0.0..=1.0f64) {
-            let candidates: Vec<Evidence> = pool.iter().map(|&(s, r)| evidence(s, r)).collect();
-            for fusion in [Fusion::Convex { weight }, Fusion::Weighted { weight }] {
-                let scores = fusion.fuse(&candidates);
-                for (a, b) in candidates.iter().zip(&scores).zip(candidates.iter().zip(&scores).skip(1)) {
-                    if a.0.similarity >= b.0.similarity && a.0.bm25 >= b.0.bm25 {
-                        prop_assert!(*a.1 >= *b.1 - 1e-12);
-                    }
-                }
-            }
-        }
-
-        #[test]
-        fn convex_stays_in_unit_range_and_order_is_total(pool in prop::collection::vec((-1.0..=1.0f64, 0.0..30.0f64), 0..40)) {
-            let candidates: Vec<Evidence> = pool.iter().map(|&(s, r)| evidence(s, r)).collect();
-            let scores = Fusion::Convex { weight: 0.5 }.fuse(&candidates);
-            prop_assert!(scores.iter().all(|score| (0.0..=1.0 + 1e-12).contains(score)));
-            let ordered = order(&scores);
-            prop_assert!(ordered.windows(2).all(|pair| scores[pair[0]] >= scores[pair[1]]));
-        }
-    }
-
     #[test]
-    fn ranks_by_hand() {
+    fn ranks_by_hand_and_a_first_place_among_nothing_that_counts_little() {
         let phrasings = [
             ScoredPhrasing { background: None, weight: 1.0, scores: vec![(0, 0.8), (2, 0.4)] },
             ScoredPhrasing { background: None, weight: 0.9, scores: vec![(2, 0.8), (1, 0.7), (0, f64::NAN)] },
@@ -424,12 +388,7 @@ mod tests {
         let best = best_scores(&phrasings, 4);
         assert_eq!(best[0], 0.8);
         assert!((best[2] - 0.72).abs() < 1e-12 && best[3] == f64::NEG_INFINITY);
-    }
-
-    #[test]
-    fn a_first_place_among_nothing_counts_little() {
-        let phrasing =
-            |scores: &[(usize, f64)]| ScoredPhrasing { weight: 1.0, scores: scores.to_vec(), background: None };
+        let phrasing = |all: &[(usize, f64)]| ScoredPhrasing { weight: 1.0, scores: all.to_vec(), background: None };
         let merged = merged_ranks(&[phrasing(&[(0, 1.0), (1, 0.5)]), phrasing(&[(1, 0.01), (0, 0.0)])], 2);
         assert!(merged[0] > merged[1], "{merged:?}");
     }
@@ -456,6 +415,28 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn more_evidence_never_lowers_a_score(pool in prop::collection::vec((-1.0..1.0f64, 0.0..30.0f64), 2..40), weight in 0.0..=1.0f64) {
+            let candidates: Vec<Evidence> = pool.iter().map(|&(s, r)| evidence(s, r)).collect();
+            for fusion in [Fusion::Convex { weight }, Fusion::Weighted { weight }] {
+                let scores = fusion.fuse(&candidates);
+                for (a, b) in candidates.iter().zip(&scores).zip(candidates.iter().zip(&scores).skip(1)) {
+                    if a.0.similarity >= b.0.similarity && a.0.bm25 >= b.0.bm25 {
+                        prop_assert!(*a.1 >= *b.1 - 1e-12);
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn convex_stays_in_unit_range_and_order_is_total(pool in prop::collection::vec((-1.0..=1.0f64, 0.0..30.0f64), 0..40)) {
+            let candidates: Vec<Evidence> = pool.iter().map(|&(s, r)| evidence(s, r)).collect();
+            let scores = Fusion::Convex { weight: 0.5 }.fuse(&candidates);
+            prop_assert!(scores.iter().all(|score| (0.0..=1.0 + 1e-12).contains(score)));
+            let ordered = order(&scores);
+            prop_assert!(ordered.windows(2).all(|pair| scores[pair[0]] >= scores[pair[1]]));
+        }
+
         #[test]
         fn one_phrasing_of_which_every_word_is_there_is_fused_as_a_query_alone(
             pool in prop::collection::vec((-1.0..1.0f64, 0.0..30.0f64), 1..20),

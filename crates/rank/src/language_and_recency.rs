@@ -206,42 +206,19 @@ mod tests {
         assert_eq!(Adjustment::new(1.0, 2.5).bm25(4.0), 0.0);
     }
 
-    proptest! {
-        #[test]
-        fn an_adjustment_keeps_the_order_of_equally_adjusted(a in -1.0..1.0f64, b in -1.0..1.0f64, age in 0.0..4000.0f64) {
-            let adjustment = Adjustment::new(0.85, 2.0 - Recency::default().multiplier(age, false));
-            prop_assert_eq!(a.total_cmp(&b), adjustment.similarity(a).total_cmp(&adjustment.similarity(b)));
-            prop_assert!(adjustment.bm25(a.abs()) >= 0.0);
-        }
-    }
-
     const DAY: i64 = 86_400_000_000_000;
 
     #[test]
-    fn half_is_left_after_the_half_life_and_never_less_than_the_floor() {
+    fn recency_halves_down_to_its_floor_and_the_future_and_the_undated_are_new() {
         let recency = Recency::default();
         let left = |days, severe| recency.multiplier(days, severe);
         assert_eq!(left(0.0, false), 1.0);
         assert!((left(90.0, false) - 0.5).abs() < 1e-12 && (left(45.0, false) - 0.5f64.sqrt()).abs() < 1e-12);
         assert_eq!((left(1_000.0, false), left(1_000.0, true)), (0.15, 0.30));
-    }
-
-    #[test]
-    fn a_date_in_the_future_and_a_missing_one_are_new() {
-        let recency = Recency::default();
         assert_eq!(recency.factor(Some(20 * DAY), 10 * DAY, false), 1.0);
         assert_eq!(recency.factor(None, 10 * DAY, false), 1.0);
         assert!((recency.factor(Some(0), 90 * DAY, false) - 1.5).abs() < 1e-12);
         assert_eq!(recency.factor(Some(i64::MIN), i64::MAX, false), 1.85, "no overflow");
-    }
-
-    proptest! {
-        #[test]
-        fn the_older_the_farther(age in 0.0..4000.0f64, more in 0.0..4000.0f64) {
-            let recency = Recency::default();
-            prop_assert!(recency.multiplier(age + more, false) <= recency.multiplier(age, false));
-            prop_assert!(recency.multiplier(age, true) >= recency.multiplier(age, false));
-        }
     }
 
     #[test]
@@ -253,37 +230,42 @@ mod tests {
     }
 
     #[test]
-    fn half_is_left_after_the_half_life_and_a_quarter_after_two() {
+    fn half_is_left_after_the_half_life_and_the_future_and_the_undated_do_not_decay() {
         let decay = Decay::default();
         assert_eq!((decay.after(0.0), decay.after(30.0), decay.after(60.0)), (1.0, 0.5, 0.25));
         assert!((decay.after(15.0) - 0.5f64.sqrt()).abs() < 1e-12);
         assert_eq!(decay.factor(Some(10 * DAY), 40 * DAY), 0.5);
         assert_eq!(Decay { half_life_days: 7.0 }.factor(Some(0), 7 * DAY), 0.5);
-    }
-
-    #[test]
-    fn the_future_and_the_undated_do_not_decay() {
-        let decay = Decay::default();
         assert_eq!(decay.factor(Some(20 * DAY), 10 * DAY), 1.0);
         assert_eq!(decay.factor(None, i64::MAX), 1.0);
         assert_eq!(decay.after(f64::NAN), 1.0);
     }
 
     #[test]
-    fn the_oldest_are_still_in_their_order_and_nothing_overflows() {
+    fn the_oldest_are_still_in_their_order_and_what_is_not_positive_is_not_raised() {
         let decay = Decay { half_life_days: 0.1 };
         let factor = decay.factor(Some(i64::MIN), i64::MAX);
         assert!(factor > 0.0 && Decay::apply(0.8, factor) > Decay::apply(0.7, factor));
-    }
-
-    #[test]
-    fn what_is_not_positive_is_not_raised() {
         assert_eq!(Decay::apply(-0.2, 0.5), -0.2);
         assert_eq!(Decay::apply(0.0, 0.5), 0.0);
         assert_eq!(Decay::apply(1.5, 0.5), 0.75);
     }
 
     proptest! {
+        #[test]
+        fn an_adjustment_keeps_the_order_of_equally_adjusted(a in -1.0..1.0f64, b in -1.0..1.0f64, age in 0.0..4000.0f64) {
+            let adjustment = Adjustment::new(0.85, 2.0 - Recency::default().multiplier(age, false));
+            prop_assert_eq!(a.total_cmp(&b), adjustment.similarity(a).total_cmp(&adjustment.similarity(b)));
+            prop_assert!(adjustment.bm25(a.abs()) >= 0.0);
+        }
+
+        #[test]
+        fn the_older_the_farther(age in 0.0..4000.0f64, more in 0.0..4000.0f64) {
+            let recency = Recency::default();
+            prop_assert!(recency.multiplier(age + more, false) <= recency.multiplier(age, false));
+            prop_assert!(recency.multiplier(age, true) >= recency.multiplier(age, false));
+        }
+
         #[test]
         fn the_older_the_less_and_never_more_than_there_was(age in -50.0..40_000.0f64, more in 0.0..900.0f64, value in -1.0..2.0f64) {
             let decay = Decay::default();

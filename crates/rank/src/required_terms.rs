@@ -442,13 +442,9 @@ mod tests {
     }
 
     #[test]
-    fn the_share_counts_terms_and_nothing_required_has_none() {
+    fn the_share_counts_terms_of_which_a_pasted_log_gives_no_more_than_sixteen() {
         assert_eq!(share("retryLimit 8446", "retry_limit"), Some(0.5));
         assert_eq!(share("how do I bake bread", "bread"), None);
-    }
-
-    #[test]
-    fn a_pasted_log_gives_no_more_than_sixteen() {
         let log: String = (0..500).map(|line| format!("job_{line} failed\n")).collect();
         assert_eq!(RequiredTerms::from_query(&log).iter().count(), MOST_TERMS);
     }

@@ -208,11 +208,8 @@ mod tests {
     #[test]
     fn a_heading_stands_once_above_its_entries_on_each_page() {
         let entry = |heading: &str, body: &str| Entry { heading: heading.to_owned(), ..Entry::line(body.to_owned()) };
-        let list = || List {
-            entries: vec![entry("a.rs\n", "1"), entry("a.rs\n", "2"), entry("b.rs\n", "3")],
-            shared: Some(String::new()),
-            ..List::default()
-        };
+        let entries = || vec![entry("a.rs\n", "1"), entry("a.rs\n", "2"), entry("b.rs\n", "3")];
+        let list = || List { entries: entries(), shared: Some(String::new()), ..List::default() };
         let page = |offset| list().page(&PageArguments { max_chars: 1000, offset }).0;
         assert_eq!(page(0), "```\na.rs\n1\n2\nb.rs\n3\n```\n");
         assert_eq!(page(1), "```\na.rs\n2\nb.rs\n3\n```\n");

@@ -166,8 +166,6 @@ fn has_flag(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::api::problem::Problem;
-    use tamis::Error;
-    use tamis_store::StoreError;
 
     #[test]
     fn names_by_others_in_a_refusal_stand_between_fences() {

@@ -255,16 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn only_shared_indentation_is_removed() {
+    fn only_shared_indentation_is_removed_and_control_characters_become_visible() {
         assert_eq!(dedented("    if a {\n\n        b\n    }"), "if a {\n\n    b\n}");
         assert_eq!(dedented("\t\ta\n\t b"), "\ta\n b");
         assert_eq!(dedented("a\n  b"), "a\n  b");
         assert_eq!(dedented("  \n   a"), "\na");
         assert_eq!(dedented(""), "");
-    }
-
-    #[test]
-    fn control_characters_become_visible() {
         assert_eq!(clean("a\u{1b}[31m\tb\r\nc\u{0}\u{9b}"), "a␛[31m\tb\nc␀[U+009B]");
         assert_eq!(line(" a\n## b\u{7}c "), "a ## b␇c");
     }
@@ -281,8 +277,7 @@ mod tests {
     #[test]
     fn data_never_exceeds_the_limit() {
         let deep = (0..30).fold(json!("x"), |value, _| json!({ "a": [value, "y".repeat(500)] }));
-        let names: serde_json::Map<String, Value> =
-            (0..3000).map(|number| (format!("name {number}"), json!(number))).collect();
+        let names: serde_json::Map<String, Value> = (0..3000).map(|one| (format!("name {one}"), json!(one))).collect();
         for value in [
             json!({ "rows": vec![vec!["ä\"\n".repeat(3000); 7]; 50], "columns": vec!["c".repeat(900); 2000] }),
             json!({ "text": "x".repeat(1_000_000), "warnings": [] }),

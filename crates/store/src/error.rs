@@ -382,7 +382,6 @@ fn file_of(error: &TantivyError) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
     #[test]
     fn no_advice_throws_away_what_was_judged_or_imported() {

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn globs_match_as_people_expect() {
+    fn globs_match_as_people_expect_and_exclusions_win_and_stand_alone() {
         assert!(globs(&["*.rs"]).matches("src/deep/lib.rs"));
         assert!(globs(&["src/*.rs"]).matches("src/lib.rs"));
         assert!(!globs(&["src/*.rs"]).matches("src/deep/lib.rs"));
@@ -377,10 +377,6 @@ mod tests {
         assert!(globs(&["*.{md,rst}", "*.txt"]).matches("readme.rst"));
         let decomposed = "U\u{308}bersicht.md";
         assert!(globs(&["Übersicht.md"]).matches(decomposed) && globs(&[decomposed]).matches("a/Übersicht.md"));
-    }
-
-    #[test]
-    fn exclusions_win_and_stand_alone() {
         let only = globs(&["!tests/"]);
         assert!(only.matches("src/lib.rs"));
         assert!(!only.matches("tests/all.rs"));
@@ -409,18 +405,6 @@ mod tests {
     fn a_bad_glob_is_named() {
         let error = PathGlobs::new(&["src/[".to_owned()]).unwrap_err();
         assert!(error.to_string().contains("\"src/[\""), "{error}");
-    }
-
-    proptest! {
-        #[test]
-        fn a_bit_set_is_a_set(numbers in proptest::collection::vec(0u64..5000, 0..200), probe in 0u64..6000) {
-            let mut bits = BitSet::default();
-            numbers.iter().for_each(|&number| bits.insert(number));
-            let set: HashSet<u64> = numbers.into_iter().collect();
-            prop_assert_eq!(bits.contains(probe), set.contains(&probe));
-            prop_assert!(set.iter().all(|&number| bits.contains(number)));
-            prop_assert_eq!(bits.iter().collect::<Vec<_>>(), set.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>());
-        }
     }
 
     fn matches(pattern: &str, symbol: &str) -> bool {
@@ -460,20 +444,26 @@ mod tests {
     }
 
     #[test]
-    fn the_last_names_of_a_list() {
+    fn the_last_names_of_a_list_match_and_a_pattern_of_nothing_matches_nothing() {
         let names = |symbols| last_names(symbols).collect::<Vec<_>>();
         assert_eq!(names("a::Store::open"), ["open"]);
         assert_eq!(names("LIMIT, net/http.Get, Door#lock"), ["LIMIT", "Get", "lock"]);
         assert!(names("").is_empty());
-    }
-
-    #[test]
-    fn a_pattern_of_nothing_matches_nothing() {
         assert!(!matches("", "open"));
         assert!(!matches("", "Store::"));
     }
 
     proptest! {
+        #[test]
+        fn a_bit_set_is_a_set(numbers in proptest::collection::vec(0u64..5000, 0..200), probe in 0u64..6000) {
+            let mut bits = BitSet::default();
+            numbers.iter().for_each(|&number| bits.insert(number));
+            let set: HashSet<u64> = numbers.into_iter().collect();
+            prop_assert_eq!(bits.contains(probe), set.contains(&probe));
+            prop_assert!(set.iter().all(|&number| bits.contains(number)));
+            prop_assert_eq!(bits.iter().collect::<Vec<_>>(), set.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>());
+        }
+
         #[test]
         fn any_pattern_meets_any_symbol(pattern in "\\PC{0,12}", symbol in "\\PC{0,20}") {
             matches(&pattern, &symbol);

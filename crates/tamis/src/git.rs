@@ -629,8 +629,7 @@ mod tests {
         let loose = (".git/refs/heads/main", SECOND);
         assert_eq!(head(&[on_main, loose, (".git/packed-refs", &packed)]).as_deref(), Some(SECOND), "loose is newer");
         assert_eq!(head(&[on_main]), None, "no commit yet");
-        let tables =
-            |list: &str| head(&[(".git/HEAD", "ref: refs/heads/.invalid"), (".git/reftable/tables.list", list)]);
+        let tables = |of: &str| head(&[(".git/HEAD", "ref: refs/heads/.invalid"), (".git/reftable/tables.list", of)]);
         assert!(tables("0x1.ref\n").is_some());
         assert_ne!(tables("0x1.ref\n"), tables("0x2.ref\n"));
 

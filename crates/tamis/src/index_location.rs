@@ -385,10 +385,8 @@ mod tests {
             ("TAMIS_CACHE", "/t/cache"),
         ];
         assert_eq!(found(System::Linux, &all), paths(["/t/config", "/t/cache", "/t/cache"]));
-        assert_eq!(
-            found(System::Linux, &all[..3]),
-            paths(["/x/config/tamis", "/x/cache/tamis", "/x/cache/tamis/eval"])
-        );
+        let xdg = paths(["/x/config/tamis", "/x/cache/tamis", "/x/cache/tamis/eval"]);
+        assert_eq!(found(System::Linux, &all[..3]), xdg);
         let home = [("HOME", "/h"), ("XDG_CONFIG_HOME", ""), ("XDG_CACHE_HOME", ""), ("TAMIS_CACHE", "")];
         assert_eq!(found(System::Linux, &home), paths(["/h/.config/tamis", "/h/.cache/tamis", "/h/.cache/tamis/eval"]));
         assert_eq!(found(System::Linux, &[]), [None, None, None]);
@@ -402,13 +400,9 @@ mod tests {
             ])
         );
         let windows = [("USERPROFILE", "U:/a"), ("APPDATA", "U:/a/AppData/Roaming"), ("LOCALAPPDATA", "L:/local")];
-        assert_eq!(
-            found(System::Windows, &windows),
-            paths(["U:/a/AppData/Roaming/tamis", "L:/local/tamis", "L:/local/tamis/eval"])
-        );
-        assert_eq!(
-            found(System::Windows, &windows[..1]),
-            paths(["U:/a/AppData/Roaming/tamis", "U:/a/AppData/Local/tamis", "U:/a/AppData/Local/tamis/eval"])
-        );
+        let local = paths(["U:/a/AppData/Roaming/tamis", "L:/local/tamis", "L:/local/tamis/eval"]);
+        assert_eq!(found(System::Windows, &windows), local);
+        let user = paths(["U:/a/AppData/Roaming/tamis", "U:/a/AppData/Local/tamis", "U:/a/AppData/Local/tamis/eval"]);
+        assert_eq!(found(System::Windows, &windows[..1]), user);
     }
 }

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_go_by_name_alias_and_extension() {
+    fn languages_go_by_name_alias_and_extension_and_an_unknown_one_names_the_nearest() {
         for (text, expected) in [
             ("rust", vec!["rust"]),
             ("Rust", vec!["rust"]),
@@ -133,10 +133,6 @@ mod tests {
             let expected = expected.into_iter().map(str::to_owned).collect::<Vec<_>>();
             assert_eq!(canonical(&[text.to_owned()]).ok(), Some(expected), "{text}");
         }
-    }
-
-    #[test]
-    fn an_unknown_language_names_the_nearest() {
         let refused = |name: &str| canonical(&[name.to_owned()]).expect_err("refused").to_string();
         assert!(refused("pyton").contains("did you mean python?"), "{}", refused("pyton"));
         assert!(refused("qqqqqq").ends_with("such as rs"), "{}", refused("qqqqqq"));

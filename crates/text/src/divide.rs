@@ -236,33 +236,21 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_about_equal() {
+    fn pieces_are_about_equal_and_cut_at_the_least_bad_line_or_after_a_sentence() {
         assert_eq!(texts("a\nb\nc\nd\ne\nf\n", 5, |_| 0), ["a\nb\nc", "d\ne\nf"]);
-    }
-
-    #[test]
-    fn the_least_bad_line_is_cut() {
         assert_eq!(texts("a\nb\nc\nd\ne\nf\n", 5, |row| u32::from(row != 4)), ["a\nb\nc\nd", "e\nf"]);
-    }
-
-    #[test]
-    fn a_long_line_is_cut_after_a_sentence() {
         let parts = texts("short\none two three. four five six seven eight\nend", 5, |_| 0);
         assert_eq!(parts, ["short", "one two three.", "four five six seven eight", "end"]);
         assert_eq!(texts("検索は速い。結果は正しい。", 7, |_| 0), ["検索は速い。", "結果は正しい。"]);
     }
 
     #[test]
-    fn windows_end_at_blank_lines() {
+    fn windows_end_at_blank_lines_after_forty_lines_at_most_and_a_quoted_record_stays_whole() {
         let block = |name: &str| format!("def {name}\n{}end\n\n", "  work\n".repeat(17));
         let text = ["a", "b", "c"].map(block).concat();
         let lines = Lines::new(&text);
         let rows: Vec<_> = windows(&lines, 400).iter().map(|piece| (piece.first + 1, piece.last + 1)).collect();
         assert_eq!(rows, [(1, 19), (21, 59)]);
-    }
-
-    #[test]
-    fn a_quoted_record_stays_whole() {
         let record = |name: &str| format!("{name},\"{}\",3\" pipe\n", "one \"\"two\"\"\n".repeat(6));
         let text = ["a", "b", "c", "d", "e", "f"].map(record).concat();
         for max_tokens in 60..120 {
@@ -271,12 +259,7 @@ mod tests {
             assert!(pieces.len() > 1);
             assert!(pieces.iter().all(|piece| piece.first % 7 == 0 && piece.last % 7 == 6), "{max_tokens}: {pieces:?}");
         }
-        let lines = Lines::new(&text);
-        assert!(record_windows(&lines, 10).len() > 6, "a record that is too large is divided");
-    }
-
-    #[test]
-    fn windows_are_at_most_forty_lines() {
+        assert!(record_windows(&Lines::new(&text), 10).len() > 6, "a record that is too large is divided");
         let text = "x\n".repeat(1_000);
         let lines = Lines::new(&text);
         let windows = windows(&lines, 400);

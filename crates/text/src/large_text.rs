@@ -143,11 +143,8 @@ mod tests {
         let rows: String = (0..40_000).map(|at| format!("INSERT INTO gates VALUES ({at}, 'closed', 12);\n")).collect();
         let text = format!("CREATE TABLE gates (\n  id INT\n);\n{rows}CREATE TABLE keepers (\n  name TEXT\n);\n{rows}");
         let passages = texts("dump.sql", &text);
-        assert!(
-            passages
-                .iter()
-                .any(|(line, text)| *line > 40_000 && text.contains("keepers") && text.contains("name TEXT"))
-        );
+        let rows = passages.iter().filter(|(line, _)| *line > 40_000);
+        assert!(rows.into_iter().any(|(_, text)| text.contains("keepers") && text.contains("name TEXT")));
         let table: String = (0..9_000).map(|at| format!("{at},closed,12\n")).collect();
         let passages = texts("gates.csv", &format!("gate,state,height\n{table}"));
         assert!(passages.iter().any(|(_, text)| text.contains("gate,state")));
@@ -158,8 +155,7 @@ mod tests {
         let text: String = (0..40_000).map(|at| format!("## Part {at}\n\nThe keeper of gate {at}.\n\n")).collect();
         assert!(text.len() > 1 << 20 && text.len() < WHOLE_PROSE);
         let document = read("big.md", text.as_bytes(), &Options::default());
-        assert!(
-            document.notes.is_empty() && document.passages.last().is_some_and(|last| last.text.contains("gate 39999"))
-        );
+        assert!(document.notes.is_empty());
+        assert!(document.passages.last().is_some_and(|last| last.text.contains("gate 39999")));
     }
 }

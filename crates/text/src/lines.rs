@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn measures_lines() {
+    fn measures_lines_of_which_an_empty_text_has_none() {
         let lines = Lines::new("a\n\n\tb c\n  \nlast");
         assert_eq!(lines.count(), 5);
         assert_eq!((0..5).map(|row| lines.indent(row)).collect::<Vec<_>>(), [Some(0), None, Some(4), None, Some(0)]);
@@ -214,10 +214,6 @@ mod tests {
         assert_eq!(lines.trim(1, 3), Some((2, 2)));
         assert_eq!(lines.trim(3, 3), None);
         assert_eq!([0, 1, 2, 3, 99].map(|offset| lines.row_at(offset)), [0, 0, 1, 2, 4]);
-    }
-
-    #[test]
-    fn an_empty_text_has_no_lines() {
         assert_eq!(Lines::new("").count(), 0);
         assert_eq!(Lines::new("\n").count(), 1);
         assert!(Lines::new("\u{a0}\n").is_blank(0));

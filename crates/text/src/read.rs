@@ -285,10 +285,8 @@ mod tests {
     fn a_language_whose_grammar_was_left_out_is_divided_by_lines_with_a_note() {
         let document = read("src/door.rs", b"fn open() {}\n", &Options::default());
         assert_eq!((document.language, document.passages[0].kind), (Some("rust"), Kind::Lines));
-        assert_eq!(
-            document.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            ["this build leaves out the grammar of rust, divided by lines"]
-        );
+        let notes: Vec<String> = document.notes.iter().map(ToString::to_string).collect();
+        assert_eq!(notes, ["this build leaves out the grammar of rust, divided by lines"]);
     }
 
     #[test]

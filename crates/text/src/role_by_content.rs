@@ -339,14 +339,12 @@ mod tests {
         let vitest = "describe('a', () => {\n  it('b', () => {})\n  it('c', () => {})\n})\n";
         let own = "export function own() {}\nif (import.meta.vitest) {\n";
         assert_eq!(told("src/a.ts", &format!("{own}{vitest}}}\n")), Role::Main);
-        assert_eq!(
-            told("src/framework.js", "export function it(name) {}\nexport function test(name) {}\n"),
-            Role::Main
-        );
-        assert_eq!(
-            told("src/Runner.java", "/** Finds methods with\n * @Test\n * @Test\n */\nclass Runner {}\n"),
-            Role::Main
-        );
+        for (path, text) in [
+            ("src/framework.js", "export function it(name) {}\nexport function test(name) {}\n"),
+            ("src/Runner.java", "/** Finds methods with\n * @Test\n * @Test\n */\nclass Runner {}\n"),
+        ] {
+            assert_eq!(told(path, text), Role::Main, "{path}");
+        }
         assert_eq!(told("notes.md", "it('a')\nit('b')\n"), Role::Main);
     }
 

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_files_and_machine_output_are_left_out() {
+    fn lock_files_and_what_only_machines_write_are_left_out() {
         for path in [
             "Cargo.lock", "web/package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "go.sum",
             "Gemfile.lock", "composer.lock",
@@ -382,10 +382,6 @@ mod tests {
         for path in ["src/lock.rs", "src/map.js", "go.mod", "src/minimum.js", "Makefile", "unknown"] {
             assert_eq!(skip(path), None, "{path}");
         }
-    }
-
-    #[test]
-    fn names_that_only_generators_give_are_left_out() {
         for path in [
             "api/a.pb.go", "a_pb2.py", "lib/a.g.dart", "Main.Designer.cs", "zz_generated.deepcopy.go", "a.generated.ts",
         ] {
@@ -448,15 +444,11 @@ mod tests {
     }
 
     #[test]
-    fn minified_code_is_left_out_and_long_paragraphs_are_not() {
+    fn minified_code_is_left_out_wherever_it_stands_and_long_paragraphs_are_not() {
         let line = "var a=function(b){return b+1};".repeat(400);
         assert_eq!(skip_by_content("a.js", line.as_bytes()), Some(Skip::Minified));
         assert_eq!(skip_by_content("a.md", line.as_bytes()), None);
         assert_eq!(skip_by_content("a.json", br#"{"compact": [1, 2, 3]}"#), None);
-    }
-
-    #[test]
-    fn minified_code_is_noticed_wherever_it_stands() {
         let written = "var a = 1;\n".repeat(10_000);
         let bundle = "function f(a,b){return a+b};".repeat(5_000);
         assert!(written.len() > 64 << 10);
@@ -535,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_to_large_files_are_no_text() {
+    fn pointers_to_large_files_are_no_text_and_white_space_is_empty() {
         let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
         for path in ["notes.md", "a.rs", "handbook.pdf"] {
             assert_eq!(skip_by_content(path, pointer.as_bytes()), Some(Skip::LfsPointer), "{path}");
@@ -544,10 +536,6 @@ mod tests {
         }
         let quoted = format!("A pointer is a text:\n\n{pointer}");
         assert_eq!(skip_by_content("notes.md", quoted.as_bytes()), None);
-    }
-
-    #[test]
-    fn white_space_is_empty() {
         assert_eq!(skip_by_content("a.rs", b" \r\n\t\n"), Some(Skip::Empty));
     }
 }

@@ -36,13 +36,8 @@ const MIXED: &str = r#"{"type":"session","id":"harbour-42","timestamp":"2026-11-
 #[test]
 fn calls_of_tools_and_states_are_left_out_and_counted() {
     let log = log(MIXED);
-    assert_eq!(
-        told(&log),
-        [(
-            "harbour-42",
-            vec!["Where do the tide tables come from?", "From the hydrographic office.", "Updated each größere Flut."]
-        )]
-    );
+    let said = ["Where do the tide tables come from?", "From the hydrographic office.", "Updated each größere Flut."];
+    assert_eq!(told(&log), [("harbour-42", said.to_vec())]);
     assert_eq!((log.other, log.repeated, log.bad.len()), (3, 0, 0));
     assert_eq!(log.conversations[0].turns[1].speaker.as_deref(), Some("assistant"));
 }
@@ -54,15 +49,10 @@ fn turns_without_a_session_are_divided_by_silence() {
 {"time": "2026-11-23 10:00", "speaker": "Ann", "text": "c"}
 {"speaker": "Ben", "text": "d"}
 {"time": "2026-11-22 22:01", "speaker": "Ben", "text": "late"}"#;
-    assert_eq!(
-        told(&log(text)),
-        [("2026-11-22T22:00Z", vec!["a", "late", "b"]), ("2026-11-23T10:00Z", vec!["c", "d"])]
-    );
-    let options = ConversationOptions {
-        gap: Duration::from_secs(60 * 60 * 24),
-        name: Some("dock".to_owned()),
-        ..ConversationOptions::default()
-    };
+    let sessions = [("2026-11-22T22:00Z", vec!["a", "late", "b"]), ("2026-11-23T10:00Z", vec!["c", "d"])];
+    assert_eq!(told(&log(text)), sessions);
+    let (gap, name) = (Duration::from_secs(60 * 60 * 24), Some("dock".to_owned()));
+    let options = ConversationOptions { gap, name, ..ConversationOptions::default() };
     let log = read_conversations(text.as_bytes(), &options).expect("a log");
     assert_eq!(told(&log), [("dock/2026-11-22T22:00Z", vec!["a", "late", "b", "c", "d"])]);
 }
@@ -108,9 +98,8 @@ fn bad_lines_are_reported_by_number_and_the_rest_is_read() {
 #[test]
 fn what_is_no_log_says_what_one_is() {
     assert_eq!(fails(" \n"), ConversationFormatError::Empty);
-    assert!(
-        matches!(fails("[{\"text\": \"a\"},\n{\"te"), ConversationFormatError::Broken { reason } if reason.contains("line 2"))
-    );
+    let broken = fails("[{\"text\": \"a\"},\n{\"te").to_string();
+    assert!(broken.contains("line 2"), "{broken}");
     assert!(matches!(fails("{\n\"messages\": [\n{\"text\""), ConversationFormatError::Broken { .. }));
     let told = fails("{\"number\": 1, \"title\": \"an issue\"}").to_string();
     assert!(told.contains("`number`") && told.contains("speaker"), "{told}");

@@ -16,12 +16,8 @@ fn fixture(name: &str) -> Document {
 
 /// One line a passage: lines, kind, symbol, context, and the role if it differs from the file's.
 fn outline(document: &Document) -> String {
-    let mut text = format!(
-        "{} {} title={:?}\n",
-        document.language.unwrap_or("unknown"),
-        document.role,
-        document.title.as_deref().unwrap_or_default()
-    );
+    let (language, title) = (document.language.unwrap_or("unknown"), document.title.as_deref().unwrap_or_default());
+    let mut text = format!("{language} {} title={title:?}\n", document.role);
     for note in &document.notes {
         let _ = writeln!(text, "note: {note}");
     }

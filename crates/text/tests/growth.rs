@@ -2,7 +2,7 @@
 
 #![cfg(all(feature = "grammars", feature = "wiki"))]
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use tamis_text::{
@@ -276,17 +276,8 @@ fn many_comments_take_time_in_proportion_to_their_number() {
 fn a_page_of_a_wiki_takes_time_in_proportion_to_its_length() {
     prose_grows_linearly("a page", |text| {
         let wikitext = text.to_owned();
-        let (id, revision, timestamp, author) = Default::default();
-        let page = WikiPage {
-            id,
-            namespace: 0,
-            title: "Page".to_owned(),
-            revision,
-            timestamp,
-            author,
-            wikitext,
-            site: Arc::default(),
-        };
+        let (id, revision, timestamp, author, site) = Default::default();
+        let page = WikiPage { id, namespace: 0, title: "Page".into(), revision, timestamp, author, wikitext, site };
         drop(page.document(&Options::default()));
     });
 }

@@ -54,10 +54,8 @@ fn entries_of_a_log_and_sections_are_passages_of_their_own() {
     );
     assert!(document.passages.iter().all(|passage| passage.kind == Kind::Note));
     let headings: Vec<_> = document.passages.iter().map(|passage| passage.heading.as_deref()).collect();
-    assert_eq!(
-        headings,
-        [Some("2026-11-22"), Some("2026-11-22 > Backups"), Some("2026-11-22 > Backups"), Some("2026-11-22 > Ideas")]
-    );
+    let backups = Some("2026-11-22 > Backups");
+    assert_eq!(headings, [Some("2026-11-22"), backups, backups, Some("2026-11-22 > Ideas")]);
     let dates: Vec<_> = document.passages.iter().map(|passage| passage.dated_ns.map(moment)).collect();
     let at = |time: &str| Some(format!("2026-11-22T{time}:00Z"));
     assert_eq!(dates, [at("09:10"), at("14:05"), at("15:30"), None]);
@@ -174,10 +172,8 @@ fn other_formats_are_read_too() {
     let document = note("memory/2026-11-22.txt", "One thing.\n\n- 14:05 another\n");
     assert_eq!(texts(&document), ["One thing.", "- 14:05 another"]);
     let document = note("memory/run.sh", "echo hello\n");
-    assert_eq!(
-        (document.passages[0].kind, document.collection()),
-        (read("run.sh", b"echo hello\n", &Options::default()).passages[0].kind, "code")
-    );
+    let code = read("run.sh", b"echo hello\n", &Options::default()).passages[0].kind;
+    assert_eq!((document.passages[0].kind, document.collection()), (code, "code"));
 }
 
 /// Pieces of notes that nest, break off and collide when strung together.

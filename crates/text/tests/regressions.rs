@@ -70,8 +70,7 @@ fn a_huge_line_is_divided_and_keeps_its_number() {
     let text = format!("fn small() {{}}\n{line}\nfn other() {{}}\n");
     for path in ["a.rs", "a.md", "a.txt", "a.lua"] {
         let document = default(path, text.as_bytes());
-        let second =
-            document.passages.iter().filter(|passage| (passage.start_line, passage.end_line) == (2, 2)).count();
+        let second = document.passages.iter().filter(|one| (one.start_line, one.end_line) == (2, 2)).count();
         assert!(second > 20, "{path}: {second} pieces");
         assert_eq!(document.passages.last().map(|passage| passage.end_line), Some(3));
     }
@@ -117,8 +116,7 @@ fn nesting_without_end_is_read() {
 
 #[test]
 fn what_does_not_parse_is_divided_by_lines_and_says_so() {
-    let prose =
-        "This is not a program; it is a letter, and it says: nothing.\nHow are you? (Fine, I hope.)\n".repeat(30);
+    let prose = "This is not a program; it is a letter, it says: nothing.\nHow are you? (Fine, I hope.)\n".repeat(30);
     let document = default("letter.java", prose.as_bytes());
     assert!(matches!(document.notes[..], [Note::NotParsed { language: "java", .. }]), "{:?}", document.notes);
     assert!(document.passages.iter().all(|passage| passage.kind == Kind::Lines));
@@ -141,11 +139,8 @@ fn a_large_function_is_cut_between_statements_and_keeps_its_signature() {
         assert_eq!(passage.symbol.as_deref(), Some("Engine::start"));
         assert_eq!(passage.kind, Kind::Method);
         if index > 0 {
-            assert!(
-                passage.text.starts_with("        if ready(") || passage.text.contains("Ok(())"),
-                "{}",
-                passage.text
-            );
+            let text = &passage.text;
+            assert!(text.starts_with("        if ready(") || text.contains("Ok(())"), "{text}");
             assert_eq!(passage.context.as_deref(), Some("impl Engine\npub fn start(&mut self) -> Result<()>"));
             assert!(passage.embedded_text().starts_with("impl Engine\npub fn start"));
         }

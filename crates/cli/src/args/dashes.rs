@@ -200,14 +200,10 @@ mod tests {
             let typed: Vec<OsString> = typed.iter().map(OsString::from).collect();
             words_behind(&typed).map(|moved| moved.join(&OsString::from("|")).into_string().expect("text"))
         };
-        assert_eq!(
-            behind(&["tamis", "search", "--no-index option"]).as_deref(),
-            Some("tamis|search|--|--no-index option")
-        );
-        assert_eq!(
-            behind(&["tamis", "search", "-name a=b", "src", "--json", "--", "x"]).as_deref(),
-            Some("tamis|search|src|--json|--|-name a=b|x")
-        );
+        let told = behind(&["tamis", "search", "--no-index option"]);
+        assert_eq!(told.as_deref(), Some("tamis|search|--|--no-index option"));
+        let told = behind(&["tamis", "search", "-name a=b", "src", "--json", "--", "x"]);
+        assert_eq!(told.as_deref(), Some("tamis|search|src|--json|--|-name a=b|x"));
         assert_eq!(behind(&["tamis", "search", "--since=last year", "x y"]), None);
         assert_eq!(behind(&["tamis", "get", "--no-index option"]), None);
         assert_eq!(behind(&["tamis", "search", "-e", "-5 °C"]), None);

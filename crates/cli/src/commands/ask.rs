@@ -314,17 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn dashes_and_the_flag_decide() {
+    fn dashes_and_the_flag_decide_and_a_path_matches_itself() {
         let words = divided(&owned(&["retry"]), &owned(&["src/main.rs"]), None);
         assert_eq!((words.query.as_str(), words.paths.len()), ("retry src/main.rs", 0));
         let flag = divided(&owned(&["src", "nowhere"]), &[], Some("retry"));
         assert_eq!((flag.query.as_str(), flag.paths), ("retry", owned(&["src", "nowhere"])));
         let dashes = divided(&[], &owned(&["-x"]), None);
         assert_eq!(dashes.query, "-x");
-    }
-
-    #[test]
-    fn a_path_matches_itself() {
         assert_eq!(escaped("app/[id]/{a}.tsx"), "app/[[]id[]]/[{]a[}].tsx");
     }
 }

@@ -223,11 +223,9 @@ mod tests {
         LanguageCalibration {
             language: language.into(),
             outcome,
-            measured: measured.map(|(threshold, separation)| Measurement {
-                threshold,
-                mean_same: threshold + 0.1,
-                mean_different: threshold - 0.1,
-                separation,
+            measured: measured.map(|(threshold, separation)| {
+                let (mean_same, mean_different) = (threshold + 0.1, threshold - 0.1);
+                Measurement { threshold, mean_same, mean_different, separation }
             }),
             symbols: 3120,
             without_vector: 0,
@@ -285,10 +283,8 @@ mod tests {
         measured with static-256-v1; written to the index and /here/.tamis/config.toml
         from now on, under the cut auto: something changes
         ");
-        let nowhere = report(vec![LanguageCalibration {
-            written: false,
-            ..language("rust", Outcome::Calibrated, Some((0.4107, 0.81)))
-        }]);
+        let unwritten = language("rust", Outcome::Calibrated, Some((0.4107, 0.81)));
+        let nowhere = report(vec![LanguageCalibration { written: false, ..unwritten }]);
         let shown = plain(|out| calibrated(out, &nowhere));
         assert!(shown.ends_with("no threshold was written\n"), "{shown}");
     }

@@ -219,13 +219,9 @@ mod tests {
 
     #[test]
     fn only_a_clear_answer_changes_anything() {
-        let entry = |line: u32| NoteEntry {
-            namespace: "n".into(),
-            path: "MEMORY.md".into(),
-            start_line: line,
-            end_line: line,
-            text: format!("- entry {line}"),
-            forgotten: false,
+        let entry = |line: u32| {
+            let (namespace, path, text) = ("n".into(), "MEMORY.md".into(), format!("- entry {line}"));
+            NoteEntry { namespace, path, start_line: line, end_line: line, text, forgotten: false }
         };
         let entries = [entry(1), entry(2), entry(3)];
         let lines = |said: &str, numbered: bool| {

@@ -237,20 +237,13 @@ mod tests {
 
     #[test]
     fn each_list_has_its_heading_and_doubt_shows() {
-        let reference = |name: &str, definitions| NameReference {
-            name: name.into(),
-            kind: "call".into(),
-            lines: vec![4, 6],
-            definitions,
-            is_guess: false,
+        let reference = |name: &str, definitions| {
+            let (name, kind) = (name.into(), "call".into());
+            NameReference { name, kind, lines: vec![4, 6], definitions, is_guess: false }
         };
-        let referrer = |definitions| Referrer {
-            passage: passage("src/house.rs", "enter"),
-            name: "open".into(),
-            lines: vec![5],
-            definitions,
-            is_guess: false,
-            resolved: true,
+        let referrer = |definitions| {
+            let (passage, name) = (passage("src/house.rs", "enter"), "open".into());
+            Referrer { passage, name, lines: vec![5], definitions, is_guess: false, resolved: true }
         };
         let found = Related {
             similar: vec![SimilarPassage { passage: passage("src/gate.rs", "swing"), similarity: 0.734 }],

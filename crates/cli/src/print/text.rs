@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_sizes_and_times_read_well() {
+    fn counts_sizes_and_times_read_well_and_a_name_stays_on_its_line() {
         assert_eq!(counted(1, "file"), "1 file");
         assert_eq!(counted(20_480, "file"), "20,480 files");
         for (noun, several) in [
@@ -143,10 +143,6 @@ mod tests {
         for (seconds, text) in [(3, "just now"), (60, "1 minute ago"), (7200, "2 hours ago"), (400_000, "4 days ago")] {
             assert_eq!(ago(Duration::from_secs(seconds)), text);
         }
-    }
-
-    #[test]
-    fn a_name_stays_on_its_line() {
         assert_eq!(label("docs/a b.md"), "docs/a b.md");
         assert_eq!(label("a\nb\u{1b}[2J"), "a␊b␛[2J");
     }

@@ -27,10 +27,9 @@ impl Client {
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("piped"));
         let mut client = Client { child, input, output, next: 0, notified: Vec::new(), schemas: HashMap::new() };
-        let hello = client.request(
-            "initialize",
-            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
-        );
+        let info = json!({ "name": "test", "version": "1" });
+        let setup = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+        let hello = client.request("initialize", setup);
         assert_eq!(hello["result"]["serverInfo"]["name"], "tamis", "{hello}");
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
@@ -94,8 +93,7 @@ impl Client {
         loop {
             let (_, text) = self.good(tool, arguments.clone());
             assert!(text.chars().count() <= most, "{text}");
-            let next =
-                text.rsplit_once("call again with offset = ").map(|(_, next)| next.trim_end().trim_end_matches('.'));
+            let next = text.rsplit_once("call again with offset = ").map(|of| of.1.trim_end().trim_end_matches('.'));
             let next: Option<u64> = next.map(|next| next.parse().expect("a number"));
             pages.push(text);
             let Some(next) = next else { return pages };
@@ -173,11 +171,8 @@ fn only_permitted_tools_are_listed() {
     assert_eq!(paged["error"]["code"], -32602, "{paged}");
     let all = names(&mut Client::of(&tree, &["--allow-remember", "--allow-feedback"]));
     let added: Vec<&String> = all.iter().filter(|name| !few.contains(name)).collect();
-    assert_eq!(
-        added,
-        ["memory_search", "remember", "explain_cut", "feedback"],
-        "what a first note and a judgement need"
-    );
+    let needed = ["memory_search", "remember", "explain_cut", "feedback"];
+    assert_eq!(added, needed, "what a first note and a judgement need");
     let (_, text) = reader.good("memory_search", json!({ "query": "kraken" }));
     assert!(text.contains("Nothing"), "a tool that is not listed answers: {text}");
 }
@@ -259,11 +254,8 @@ fn resources_are_the_indexed_files_and_nothing_else() {
         assert_eq!(contents["uri"], uri(path));
         assert!(contents["text"].as_str().is_some_and(|text| text.len() > 10), "{read}");
     }
-    assert!(
-        resources
-            .iter()
-            .any(|one| one["mimeType"] == "text/markdown" && one["annotations"]["lastModified"].is_string())
-    );
+    let is_dated = |one: &Value| one["mimeType"] == "text/markdown" && one["annotations"]["lastModified"].is_string();
+    assert!(resources.iter().any(is_dated));
     let base = uri("src/lock.rs").replace("src/lock.rs", "");
     for odd in [
         format!("{base}../outside.md"),
@@ -336,8 +328,7 @@ fn progress_of_the_first_index_run_is_reported() {
     let id = client.begin("tools/call", call);
     let answer = client.answer(id);
     assert_ne!(answer["result"]["isError"], true, "{answer}");
-    let reports: Vec<&Value> =
-        client.notified.iter().filter(|message| message["method"] == "notifications/progress").collect();
+    let reports: Vec<&Value> = client.notified.iter().filter(|one| one["method"] == "notifications/progress").collect();
     assert!(!reports.is_empty(), "no progress of the first index run");
     let mut last = 0.0;
     for message in reports {

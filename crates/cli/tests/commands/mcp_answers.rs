@@ -20,14 +20,10 @@ fn plain() -> String {
 
 fn hostile() -> Tree {
     let tree = Tree::new();
-    tree.write(
-        &format!("docs/kraken {HOSTILE}.md"),
-        &format!("# Kraken {HOSTILE}\n\nThe kraken {HOSTILE} sleeps below the ice.\n\n```\nOBEYME\n```\n"),
-    );
-    tree.write(
-        "src/odd.py",
-        "def obeyme_walrus():\n    return obeyme_kraken()\n\n\ndef obeyme_kraken():\n    return 'kraken'\n",
-    );
+    let kraken = format!("# Kraken {HOSTILE}\n\nThe kraken {HOSTILE} sleeps below the ice.\n\n```\nOBEYME\n```\n");
+    tree.write(&format!("docs/kraken {HOSTILE}.md"), &kraken);
+    let odd = "def obeyme_walrus():\n    return obeyme_kraken()\n\n\ndef obeyme_kraken():\n    return 'kraken'\n";
+    tree.write("src/odd.py", odd);
     tree.write("MEMORY.md", &format!("# Memory {HOSTILE}\n\n- The kraken {HOSTILE} was fed.\n"));
     let issue = |number: u32| {
         json!({
@@ -127,10 +123,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("vector_search", json!({ "query": "krakens sleep in winter", "min_similarity": 0 })),
         ("vector_search", json!({ "query": "krakens", "target": "fragments", "min_similarity": 0 })),
         ("vector_search", json!({ "query": "krakens", "cutoff": HOSTILE })),
-        (
-            "query_sql",
-            json!({ "sql": format!("SELECT text, 1 AS \"{}\" FROM claims", plain()), "include_schema": true }),
-        ),
+        ("query_sql", json!({ "sql": format!("SELECT text, 1 \"{}\" FROM claims", plain()), "include_schema": true })),
         ("query_sql", json!({ "sql": format!("SELECT \"{}\" FROM claims", plain()) })),
         ("query_sql", json!({ "sql": HOSTILE })),
         ("list_views", json!({})),
@@ -222,19 +215,11 @@ fn nothing_hides_in_any_answer_and_names_of_others_stand_between_fences() {
 fn large() -> Tree {
     let tree = Tree::new();
     let long = "`\"ä\\ kraken ".repeat(40_000);
-    tree.write(
-        "docs/large.md",
-        &format!(
-            "# Kraken {}\n\n{}\n",
-            "title ".repeat(500),
-            "The kraken sleeps \"below\" the `ice`.\n\n".repeat(9000)
-        ),
-    );
+    let text = "The kraken sleeps \"below\" the `ice`.\n\n".repeat(9000);
+    tree.write("docs/large.md", &format!("# Kraken {}\n\n{text}\n", "title ".repeat(500)));
     for number in 0..30 {
-        tree.write(
-            &format!("docs/{}/{number}.md", "kraken".repeat(30)),
-            &format!("# Kraken {number}\n\nThe kraken {number} sleeps.\n"),
-        );
+        let text = format!("# Kraken {number}\n\nThe kraken {number} sleeps.\n");
+        tree.write(&format!("docs/{}/{number}.md", "kraken".repeat(30)), &text);
     }
     let issue = |number: u32| {
         json!({
@@ -273,10 +258,7 @@ fn max_chars_bounds_the_text_of_an_answer() {
         ("memory_search", json!({ "query": "kraken ".repeat(1000) })),
         ("get", json!({ "id": "docs/large.md" })),
         ("related", json!({ "id": "docs/large.md:3", "limit": 100 })),
-        (
-            "troubleshoot",
-            json!({ "title": "The kraken crashes", "details": "kraken ".repeat(3000), "max_results": 10 }),
-        ),
+        ("troubleshoot", json!({ "title": "A kraken crashes", "details": "kraken ".repeat(3000), "max_results": 10 })),
         ("vector_search", json!({ "query": "kraken", "top_k": 50, "min_similarity": 0 })),
         ("query_sql", json!({ "sql": wide, "limit": 200, "timeout_ms": 2000, "include_schema": true })),
         ("query_sql", json!({ "sql": "SELECT printf('%.*c', 100000, 'k') AS a, 1 AS b", "timeout_ms": 2000 })),

@@ -59,10 +59,8 @@ fn a_model_is_added_used_and_removed() {
     let (code, out, err) = run(tamis(&tree, &hub, &["model", "add", NAME, "--use", "--json"]));
     assert_eq!(code, 0, "{err}");
     let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(
-        (&json["was_there"], &json["name"], &json["dimension"]),
-        (&true.into(), &"tiny-table".into(), &8.into())
-    );
+    assert_eq!((&json["was_there"], &json["name"]), (&true.into(), &"tiny-table".into()));
+    assert_eq!(json["dimension"], 8);
     assert_eq!(json["files"].as_array().map(Vec::len), Some(3));
     assert!(user_file(&tree).ends_with("[index]\nmodels = [\"static\", \"tiny-table\"]\n"), "{}", user_file(&tree));
     assert!(err.contains("the next `tamis index`"), "{err}");
@@ -84,19 +82,14 @@ fn a_model_is_added_used_and_removed() {
     assert!(out.contains("tiny-table  house/tiny-table  0011223344  8 dimensions"), "{out}");
     let (code, out, _) = run(tamis(&tree, &hub, &["model", "show", "tiny-table"]));
     assert_eq!(code, 0);
-    assert!(
-        out.contains("model.safetensors from model.safetensors, ") && out.contains("  name      tiny-table in "),
-        "{out}"
-    );
+    assert!(out.contains("model.safetensors from model.safetensors, "), "{out}");
+    assert!(out.contains("  name      tiny-table in "), "{out}");
 
     let (code, out, err) = run(tamis(&tree, &hub, &["model", "remove", "tiny-table"]));
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("removed house/tiny-table 0011223344, ") && out.contains("its name tiny-table"), "{out}");
-    assert!(
-        !user_file(&tree).contains("tiny-table") && user_file(&tree).contains("top_k = 7 # seven"),
-        "{}",
-        user_file(&tree)
-    );
+    let user = user_file(&tree);
+    assert!(!user.contains("tiny-table") && user.contains("top_k = 7 # seven"), "{user}");
     assert_eq!(run(tamis(&tree, &hub, &["model", "remove", NAME])).0, 1);
     assert_eq!(run(tamis(&tree, &hub, &["model", "show", NAME])).0, 1);
 }
@@ -144,9 +137,8 @@ fn a_project_gets_the_name_with_a_flag_and_a_reranker_judges() {
     let (code, out, err) = run(tamis(&tree, &hub, &["model", "add", "house/reader", "--use"]));
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("use       reranker") && out.contains("uses it as rerank.model"), "{out}");
-    assert!(
-        user_file(&tree).contains("reranker = true") && user_file(&tree).contains("[rerank]\nmodel = \"reader\"\n")
-    );
+    let user = user_file(&tree);
+    assert!(user.contains("reranker = true") && user.contains("[rerank]\nmodel = \"reader\"\n"), "{user}");
     let (code, out, err) = run(tamis(&tree, &hub, &["search", "--json", "--explain", "how hot must the oven be"]));
     assert!(code < 2, "{err}");
     assert!(out.contains("\"judge\":\"hub:house/reader\""), "{out}");

@@ -36,10 +36,8 @@ fn read_only_index_is_searched_as_it_is_and_takes_no_note() {
     set_writable(tree.root(), false);
     let (code, out, err) = run(tree.tamis(&["search", "violin"]));
     set_writable(tree.root(), true);
-    assert!(
-        (code, out.as_str()) == (2, "") && err.contains("--index") && err.contains("TAMIS_INDEX"),
-        "{code} {out}{err}"
-    );
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("--index") && err.contains("TAMIS_INDEX"), "{err}");
 
     tree.succeed(&["index"]);
     fs::create_dir_all(tree.home().join("judged/qrels")).expect("made");

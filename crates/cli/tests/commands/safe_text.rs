@@ -34,10 +34,8 @@ fn tree() -> Tree {
     };
     let issues = [issue(1, "The kraken crashes the boiler"), issue(2, "A kraken crashes the boiler")];
     tree.write(".tamis-import/issues.jsonl", &issues.join("\n"));
-    tree.write(
-        ".tamis-import/bad.jsonl",
-        &format!("{{\"number\": \"{HOSTILE}\"}}\n{}\nnonsense {HOSTILE}\n", issue(3, "x")),
-    );
+    let bad = format!("{{\"number\": \"{HOSTILE}\"}}\n{}\nnonsense {HOSTILE}\n", issue(3, "x"));
+    tree.write(".tamis-import/bad.jsonl", &bad);
     let record = |value: Value| value.to_string();
     let evidence = [
         record(json!({ "record": "task", "id": "t1", "question": format!("Kraken {HOSTILE_PLAIN}?") })),

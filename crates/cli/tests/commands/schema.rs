@@ -15,10 +15,8 @@ fn committed(name: &str) -> String {
 fn committed_schema_is_that_of_the_program() {
     let (code, out, _) = run(bare(&["schema"]));
     assert_eq!(code, 0);
-    assert!(
-        out == committed("search"),
-        "the answer's form changed; write it down: tamis schema > docs/schema/search.schema.json"
-    );
+    let changed = "the answer's form changed; write it down: tamis schema > docs/schema/search.schema.json";
+    assert!(out == committed("search"), "{changed}");
 }
 
 #[test]

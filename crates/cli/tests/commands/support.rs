@@ -75,8 +75,7 @@ impl Tree {
     /// A root without files.
     pub fn empty() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let [root, home] =
-            ["tree", "home"].map(|name| dunce::canonicalize(directory.path()).expect("a path").join(name));
+        let [root, home] = ["tree", "home"].map(|one| dunce::canonicalize(directory.path()).expect("a path").join(one));
         // A marker, so that no directory above becomes the root.
         fs::create_dir_all(root.join(".git")).expect("made");
         fs::create_dir(&home).expect("made");

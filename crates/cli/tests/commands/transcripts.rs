@@ -154,8 +154,7 @@ fn run_block(tree: &Tree, aliases: &mut Aliases, block: &Block, faults: &mut Vec
             let end = shown_rest.iter().rev().zip(printed_rest.iter().rev()).take_while(same).count();
             let removed = &shown_rest[..shown_rest.len() - end];
             let added = &printed_rest[..printed_rest.len() - end];
-            let signed =
-                |sign, lines: &[String]| lines.iter().map(|line| format!("\n{sign} {line}")).collect::<String>();
+            let signed = |sign, lines: &[String]| lines.iter().map(|one| format!("\n{sign} {one}")).collect::<String>();
             faults.push(format!("{}: $ {}{}{}", line + begin, step.command, signed('-', removed), signed('+', added)));
             let added: Vec<_> = added.iter().map(|line| SHARE.replace_all(line, "…%").into_owned()).collect();
             step.output.splice(begin..begin + removed.len(), added);

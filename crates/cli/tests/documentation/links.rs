@@ -69,8 +69,7 @@ fn every_link_leads_somewhere() {
     let mut faults = Vec::new();
     for (path, page) in &pages {
         for link in page.links.iter().filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
-            let (file, anchor) =
-                link.split_once('#').map_or((link.as_str(), None), |(file, anchor)| (file, Some(anchor)));
+            let (file, anchor) = link.split_once('#').map_or((link.as_str(), None), |(file, to)| (file, Some(to)));
             let target = match file {
                 "" => Some(path.clone()),
                 file => resolved(&path.parent().unwrap_or(Path::new("")).join(file)),

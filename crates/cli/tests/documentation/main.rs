@@ -160,21 +160,14 @@ fn run_block(reader: &mut Reader, aliases: &mut Aliases, block: &Block) -> (Stri
         if step.output.is_empty() {
             // Status 1 of the program says that nothing was found.
             if status != 0 && !(status == 1 && step.command.contains("tamis")) {
-                faults.push(format!(
-                    "$ {}\nends with status {status} and prints\n{}",
-                    step.command,
-                    printed.join("\n")
-                ));
+                let printed = printed.join("\n");
+                faults.push(format!("$ {}\nends with status {status} and prints\n{printed}", step.command));
             }
         } else if !aliases.equal(&step.output, &printed, &today) {
             aliases.keep_queries(&step.output, &mut printed);
             let shown = std::mem::replace(&mut step.output, printed.clone());
-            faults.push(format!(
-                "$ {}\nthe page shows\n{}\nbut it prints\n{}",
-                step.command,
-                shown.join("\n"),
-                printed.join("\n")
-            ));
+            let (shown, printed) = (shown.join("\n"), printed.join("\n"));
+            faults.push(format!("$ {}\nthe page shows\n{shown}\nbut it prints\n{printed}", step.command));
         }
     }
     (page::text(&steps), faults)

@@ -78,18 +78,14 @@ fn configuration(reader: &mut Reader) -> String {
             page += &format!("\n## {group}\n| key | default | allowed | meaning |\n| --- | --- | --- | --- |\n");
         }
         let default = &setting["default"];
-        page += &format!(
-            "| `{key}` | `{default}` | {} | {} |\n",
-            cell(text(setting, "allowed")),
-            cell(text(setting, "about"))
-        );
+        let (allowed, about) = (cell(text(setting, "allowed")), cell(text(setting, "about")));
+        page += &format!("| `{key}` | `{default}` | {allowed} | {about} |\n");
     }
     page
 }
 
 fn tools(reader: &mut Reader) -> String {
-    let client =
-        r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"reference","version":"1"}}"#;
+    let client = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"pages","version":"1"}}"#;
     let messages = [
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{client}}}"#),
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned(),

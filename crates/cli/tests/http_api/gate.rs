@@ -20,11 +20,8 @@ fn hosts_origins_and_tokens_are_checked_before_anything_is_said() {
     };
     for path in ["/v1/search?query=oven", "/v1/status", "/v1/openapi.json", "/metrics", "/v1/nothing"] {
         let refused = get(&server, path);
-        assert_eq!(
-            (refused.status, refused.json()["type"].as_str()),
-            (401, Some("urn:tamis:problem:unauthorized")),
-            "{path}"
-        );
+        assert_eq!(refused.status, 401, "{path}");
+        assert_eq!(refused.json()["type"], "urn:tamis:problem:unauthorized", "{path}");
         assert!(refused.header("www-authenticate").is_some_and(|value| value.starts_with("Bearer")), "{path}");
         assert_eq!(by("Bearer wrong", path).status, 401, "{path}");
     }
@@ -99,8 +96,7 @@ fn requests_are_counted_and_limited() {
     let mut command = tamis(root);
     command.args(["serve", "--http", "127.0.0.1:0", "--no-refresh"]).env("TAMIS_MCP_REQUESTS_PER_MINUTE", "60");
     let server = Server::of(&mut command);
-    let refused =
-        (0..200).map(|_| get(&server, "/v1/namespaces")).find(|answer| answer.status == 429).expect("a limit");
+    let refused = (0..200).map(|_| get(&server, "/v1/namespaces")).find(|one| one.status == 429).expect("a limit");
     assert_eq!(refused.json()["type"], "urn:tamis:problem:too-many-requests");
     assert!(refused.header("retry-after").is_some(), "{}", refused.head);
 }
@@ -116,10 +112,8 @@ fn one_server_answers_agents_and_programs_and_logs_no_query() {
     assert!(!server.log().contains("hunter2"), "{}", server.log());
     let line = server.log().lines().find(|line| line.contains("/v1/search")).map(str::to_owned).expect("a line");
     let line: serde_json::Value = serde_json::from_str(&line).expect("JSON");
-    assert_eq!(
-        (&line["path"], &line["status"], &line["tool"]),
-        (&json!("/v1/search"), &json!(200), &json!("\"search\""))
-    );
+    assert_eq!((&line["path"], &line["tool"]), (&json!("/v1/search"), &json!("\"search\"")));
+    assert_eq!(line["status"], 200);
     // Without the API, only the protocol is there.
     let server = Server::start(directory.path(), &["--no-refresh"]);
     assert_eq!(get(&server, "/v1/search?query=oven").status, 404);

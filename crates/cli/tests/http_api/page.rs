@@ -19,11 +19,8 @@ fn its_files_are_served_with_a_policy_that_confines_them() {
     {
         assert!(page.body.contains(path), "{path}");
         let file = get(&server, path);
-        assert!(
-            file.status == 200 && file.header("content-type").is_some_and(|is| is.starts_with(kind)),
-            "{path} {}",
-            file.head
-        );
+        let is_of_kind = file.header("content-type").is_some_and(|is| is.starts_with(kind));
+        assert!(file.status == 200 && is_of_kind, "{path} {}", file.head);
         let tag = file.header("etag").expect("a tag").to_owned();
         assert_eq!(send(&server, &format!("GET {path}"), &[("If-None-Match", &tag)], "").status, 304);
     }
@@ -67,19 +64,12 @@ fn a_token_becomes_a_cookie_that_only_the_page_can_use() {
     let mine = send(&server, search, &[("Cookie", cookie), ("Tamis-Page", "1")], "");
     assert!(mine.status == 200 && !mine.body.contains("4711"), "{}", mine.body);
     assert_eq!(send(&server, search, &[("Cookie", cookie)], "").status, 401, "a form of another site could send this");
-    let agent = send(
-        &server,
-        "POST /mcp",
-        &[("Cookie", cookie), ("Tamis-Page", "1"), ("Content-Type", "application/json")],
-        "{}",
-    );
+    let headers = [("Cookie", cookie), ("Tamis-Page", "1"), ("Content-Type", "application/json")];
+    let agent = send(&server, "POST /mcp", &headers, "{}");
     assert_eq!(agent.status, 401, "agents have no cookies");
     let gone = session("DELETE", &[("Cookie", cookie)], "");
-    assert!(
-        gone.status == 204 && gone.header("set-cookie").is_some_and(|value| value.contains("Max-Age=0")),
-        "{}",
-        gone.head
-    );
+    let is_over = gone.header("set-cookie").is_some_and(|value| value.contains("Max-Age=0"));
+    assert!(gone.status == 204 && is_over, "{}", gone.head);
 }
 
 #[test]

@@ -191,11 +191,9 @@ fn lists_of_other_engines_are_cut_many_at_a_time() {
     let directory = kitchen();
     let server = serve(directory.path(), &[]);
     let scores = [0.91, 0.90, 0.2, 0.19, 0.18];
-    let answer = post(
-        &server,
-        "/v1/cut",
-        &json!({ "lists": [{ "scores": scores }, { "entries": [{ "score": 0.5 }, { "score": 0.49 }] }, { "scores": [] }] }),
-    );
+    let entries = json!([{ "score": 0.5 }, { "score": 0.49 }]);
+    let lists = json!([{ "scores": scores }, { "entries": entries }, { "scores": [] }]);
+    let answer = post(&server, "/v1/cut", &json!({ "lists": lists }));
     assert_eq!(answer.status, 200, "{}", answer.body);
     let answer = answer.json();
     assert_eq!(answer["lists"].as_array().map(Vec::len), Some(3));
@@ -275,10 +273,8 @@ fn the_description_is_committed_and_holds_for_real_answers() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/openapi.json");
     let committed = std::fs::read_to_string(path).expect("the document is committed");
     let printed = crate::support::tamis(root).args(["schema", "openapi"]).output().expect("it runs").stdout;
-    assert!(
-        printed == committed.as_bytes(),
-        "the API changed; write it down: tamis schema openapi > docs/schema/openapi.json"
-    );
+    let changed = "the API changed; write it down: tamis schema openapi > docs/schema/openapi.json";
+    assert!(printed == committed.as_bytes(), "{changed}");
     let document: Value = serde_json::from_str(&committed).expect("JSON");
     assert_eq!(served.json(), document);
     for (path, template) in [

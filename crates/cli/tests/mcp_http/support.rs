@@ -79,11 +79,8 @@ pub struct Server {
 
 impl Server {
     pub fn start(root: &Path, arguments: &[&str]) -> Server {
-        Server::of(
-            tamis(root)
-                .args(["mcp", "--output-schemas", "--http", "127.0.0.1:0", "--log-format", "json"])
-                .args(arguments),
-        )
+        let served = ["mcp", "--output-schemas", "--http", "127.0.0.1:0", "--log-format", "json"];
+        Server::of(tamis(root).args(served).args(arguments))
     }
 
     pub fn of(command: &mut Command) -> Server {
@@ -228,11 +225,8 @@ impl<'s> Session<'s> {
     /// The bytes of a request.
     pub fn request(&self, method: &str, body: &str) -> Vec<u8> {
         let authorization = self.token.as_ref().map(|token| format!("Bearer {token}"));
-        let mut headers = vec![
-            ("Host", "localhost"),
-            ("Accept", "application/json, text/event-stream"),
-            ("Content-Type", "application/json"),
-        ];
+        let accepted = ("Accept", "application/json, text/event-stream");
+        let mut headers = vec![("Host", "localhost"), accepted, ("Content-Type", "application/json")];
         headers.extend(authorization.as_deref().map(|value| ("Authorization", value)));
         headers.extend((!self.id.is_empty()).then_some(("Mcp-Session-Id", self.id.as_str())));
         request(&format!("{method} /mcp HTTP/1.1"), &headers, body)

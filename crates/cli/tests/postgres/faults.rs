@@ -40,21 +40,15 @@ fn refusal_of_a_server_names_the_reason_and_the_way_out() {
     let directory = tree();
     let port = server.port;
     let says = |url: &str, said: &[&str]| {
-        assert_says(
-            &refused(tamis(directory.path(), Some(url)).env_remove("PGPASSWORD").args(["store", "status"])),
-            said,
-        );
+        let mut status = tamis(directory.path(), Some(url));
+        assert_says(&refused(status.env_remove("PGPASSWORD").args(["store", "status"])), said);
     };
     says(&server.url().replace("/postgres?", "/missing?"), &["\"missing\" does not exist", "CREATE DATABASE"]);
-    says(
-        &format!("postgres://tamis@no-such-host.invalid:{port}/postgres"),
-        &["no-such-host.invalid", "host is unknown"],
-    );
+    let nowhere = format!("postgres://tamis@no-such-host.invalid:{port}/postgres");
+    says(&nowhere, &["no-such-host.invalid", "host is unknown"]);
     says("postgres://tamis@127.0.0.1:1/postgres", &["127.0.0.1:1", "no server listens there"]);
-    says(
-        &server.url().replace("sslmode=disable", "sslmode=require"),
-        &["does not support TLS", "enable ssl on the server", "sslmode=disable"],
-    );
+    let encrypted = server.url().replace("sslmode=disable", "sslmode=require");
+    says(&encrypted, &["does not support TLS", "enable ssl on the server", "sslmode=disable"]);
     says(&server.url().replace("disable", "allow"), &["sslmode=allow", "verify-full"]);
     says(&server.url().replace("sslmode=disable", "sslrootcert=/no/such.pem"), &["/no/such.pem", "sslrootcert", "PEM"]);
 

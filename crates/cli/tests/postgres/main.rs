@@ -32,11 +32,8 @@ fn tree() -> tempfile::TempDir {
     let root = directory.path().join("mill");
     fs::create_dir_all(&root).expect("made");
     fs::write(root.join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking bread.\n").expect("written");
-    fs::write(
-        root.join("retry.rs"),
-        "/// Waits longer after each failed attempt.\npub fn retry(n: u32) -> u32 {\n    n * 2\n}\n",
-    )
-    .expect("written");
+    let retry = "/// Waits longer after each failed attempt.\npub fn retry(n: u32) -> u32 {\n    n * 2\n}\n";
+    fs::write(root.join("retry.rs"), retry).expect("written");
     for number in 0..80 {
         let text =
             format!("# Tide {number}\n\nThe tide of day {number} turned at {} o'clock near the mill.\n", number % 24);

@@ -44,10 +44,8 @@ impl PrivateServer {
         let (user, group) = (owner.uid(), owner.gid());
         let server = PrivateServer { directory, programs: programs.into(), user, group, port };
         let data = server.data();
-        server.run(
-            "initdb",
-            &["--auth=trust", "--no-sync", "--username=tamis", "--encoding=UTF8", "--locale=C", "-D", &data],
-        );
+        let flags = ["--auth=trust", "--no-sync", "--username=tamis", "--encoding=UTF8", "--locale=C", "-D", &data];
+        server.run("initdb", &flags);
         server.configure(settings);
         server.run("pg_ctl", &["-D", &data, "-w", "-l", &format!("{data}.log"), "start"]);
         Some(server)

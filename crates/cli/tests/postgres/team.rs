@@ -277,10 +277,8 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
     }
     let searched = there(&["search", "how hot should the oven be"]);
     let said = String::from_utf8_lossy(&searched.stderr).into_owned();
-    assert!(
-        said.contains("as it is") && said.contains("`tamis index` in ") && said.contains("/mill updates it"),
-        "{said}"
-    );
+    let parts = ["as it is", "`tamis index` in ", "/mill updates it"];
+    assert!(parts.iter().all(|part| said.contains(part)), "{said}");
     assert_eq!(documents(), before);
     // The tree that has moved, and its workers.
     let moved = root.join("moved");
@@ -309,11 +307,8 @@ fn a_directory_that_is_not_here_may_be_on_another_machine() {
     }
     let run = |arguments: &[&str]| {
         let output = tamis(root, Some(&database.url())).args(arguments).output().expect("it runs");
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-            String::from_utf8_lossy(&output.stderr).into_owned(),
-        )
+        let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        (output.status.code(), out, err)
     };
     assert_eq!(run(&["index", "../ferry"]).0, Some(0));
     // To this machine, a colleague's directory looks like one that is gone.

@@ -277,10 +277,8 @@ mod tests {
         let precise = Guarantee::Precision { target: 0.8, confidence: 0.95 };
         let cut = calibrated(precise).cut(&pool, &[0.9, 0.4, 0.4, 0.4], "share");
         assert_eq!(cut.keep, 1);
-        assert_eq!(
-            cut.reason,
-            "on average, at least 80% of what is kept is right, going by 20 judged queries (95% confidence)"
-        );
+        let promise = "on average, at least 80% of what is kept is right, going by 20 judged queries (95% confidence)";
+        assert_eq!(cut.reason, promise);
         assert_eq!(cut.diagnostics["guarantee"].as_text(), Some("precision=0.8,confidence=0.95"));
     }
 
@@ -340,12 +338,8 @@ mod tests {
         let mut queries = vec![whole.clone(); 19];
         queries.push(lacking.clone());
         assert!(guarantee.calibrate(&queries).is_ok());
-        let few = [&queries[..9], &queries[19..]].concat();
-        assert_eq!(
-            guarantee.calibrate(&few).unwrap_err(),
-            GuaranteeError::TooFew { guarantee, have: 10, need: 18 },
-            "a mean of 0.95"
-        );
+        let refused = guarantee.calibrate(&[&queries[..9], &queries[19..]].concat()).unwrap_err();
+        assert_eq!(refused, GuaranteeError::TooFew { guarantee, have: 10, need: 18 }, "a mean of 0.95");
         let refused = guarantee.calibrate(&vec![lacking.clone(); 50]).unwrap_err();
         assert_eq!(refused, GuaranteeError::Unreachable { guarantee, best: 0.5, queries: 50 });
         assert!(refused.to_string().contains("the whole pool reaches a recall of 0.5"), "{refused}");

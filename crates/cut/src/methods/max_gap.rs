@@ -174,20 +174,15 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_equal_gaps_wins() {
+    fn the_first_of_equal_gaps_wins_and_one_that_is_too_small_is_reported() {
         // Quarters are exact in binary, so the two gaps are equal and not only nearly so.
         let cut = cut(&[0.0, 0.25, 0.25, 0.25, 0.5, 0.5, 0.5, 0.5]);
         assert_eq!(cut.diagnostics["gap_index"].as_integer(), Some(0));
         assert_eq!(cut.diagnostics["gap_size"].as_number(), Some(0.25));
         assert_eq!((cut.keep, cut.threshold), (1, Some(0.15)));
-    }
-
-    #[test]
-    fn the_size_and_place_of_the_gap_are_reported_even_when_it_is_too_small() {
-        let cut = cut(&[0.20, 0.22, 0.24, 0.28, 0.30, 0.31, 0.32, 0.33]);
-        assert_eq!(found(&cut), "configured");
-        assert!((cut.diagnostics["gap_size"].as_number().unwrap() - 0.04).abs() < 1e-12);
-        assert_eq!(cut.diagnostics["gap_index"].as_integer(), Some(2));
+        let small = self::cut(&[0.20, 0.22, 0.24, 0.28, 0.30, 0.31, 0.32, 0.33]);
+        assert_eq!((found(&small), small.diagnostics["gap_index"].as_integer()), ("configured", Some(2)));
+        assert!((small.diagnostics["gap_size"].as_number().unwrap() - 0.04).abs() < 1e-12);
     }
 
     #[test]
@@ -222,14 +217,10 @@ mod tests {
     }
 
     #[test]
-    fn distances_take_no_round_trip_through_similarity() {
+    fn distances_take_no_round_trip_and_similarities_are_held_to_one_minus() {
         // 1 - (1 - 0.3) is 0.30000000000000004, which the configured 0.30 would drop.
         let pool = Pool::distances([0.3; 8]).unwrap();
         assert_eq!(MaxGap::default().cut(&pool).keep, 8);
-    }
-
-    #[test]
-    fn similarities_are_held_to_one_minus() {
         let pool = Pool::scores([0.90, 0.88, 0.85, 0.80, 0.50, 0.48, 0.45, 0.40]).unwrap();
         let cut = MaxGap::default().cut(&pool);
         assert_eq!(cut.keep, 4);

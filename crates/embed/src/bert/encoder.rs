@@ -334,14 +334,10 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn similar_lengths_go_together() {
+    fn similar_lengths_go_together_unless_the_order_is_kept() {
         let batches = by_length(&[3, 100, 4, 90, 3], 12);
         assert_eq!(batches.order, [1, 3, 2, 0, 4]);
         assert_eq!(batches.ranges, [0..1, 1..2, 2..5]);
-    }
-
-    #[test]
-    fn the_order_given_can_be_kept() {
         let batches = divide(&[3, 100, 4], Batching::AsGiven { texts: 2 });
         assert_eq!((batches.order, batches.ranges), (vec![0, 1, 2], vec![0..2, 2..3]));
     }

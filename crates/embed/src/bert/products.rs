@@ -551,18 +551,15 @@ mod tests {
                     let (token, column) = (at / hidden, at % hidden);
                     let head = column / PANEL * PANEL..(column / PANEL + 1) * PANEL;
                     let weight = |other: usize| -> f64 {
-                        let product =
-                            head.clone().map(|entry| query[token * hidden + entry] * key[other * hidden + entry]);
+                        let product = head.clone().map(|one| query[token * hidden + one] * key[other * hidden + one]);
                         (f64::from(product.sum::<f32>()) / (PANEL as f64).sqrt()).exp()
                     };
                     let total: f64 = (0..tokens).map(weight).sum();
                     let mean: f64 = (0..tokens)
                         .map(|other| weight(other) / total * f64::from(value[other * hidden + column]))
                         .sum();
-                    assert!(
-                        (f64::from(found) - mean).abs() < 1e-4,
-                        "set {number} at {token}, {column}: {found}, not {mean}"
-                    );
+                    let is_near = (f64::from(found) - mean).abs() < 1e-4;
+                    assert!(is_near, "set {number} at {token}, {column}: {found}, not {mean}");
                 }
             }
         }

@@ -316,9 +316,8 @@ mod tests {
         assert_eq!(of(two), settings(None, Some("q: "), Some("p: ")));
         let default = r#"{"prompts": {"document": "", "all": "a: "}, "default_prompt_name": "all"}"#;
         assert_eq!(of(default), settings(None, Some("a: "), Some("")));
-        assert!(
-            ModelSettings::of_prompts(br#"{"prompts": 5}"#).unwrap_err().contains("config_sentence_transformers.json")
-        );
+        let refused = ModelSettings::of_prompts(br#"{"prompts": 5}"#).unwrap_err();
+        assert!(refused.contains("config_sentence_transformers.json"), "{refused}");
     }
 
     #[test]

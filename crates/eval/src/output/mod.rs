@@ -123,10 +123,8 @@ mod tests {
         let nasty = "a,b \"c\"\r\nd";
         collections[0].name = nasty.into();
         let csv = evaluate(&collections, &Options::default()).unwrap().csv();
-        assert!(
-            csv.starts_with("scope,") && csv.contains("\r\nqueries,\"a,b \"\"c\"\"\r\nd\",words,,,answerable,"),
-            "{csv}"
-        );
+        assert!(csv.starts_with("scope,"), "{csv}");
+        assert!(csv.contains("\r\nqueries,\"a,b \"\"c\"\"\r\nd\",words,,,answerable,"), "{csv}");
         let mut reader = csv::Reader::from_reader(csv.as_bytes());
         assert!(reader.records().any(|record| &record.unwrap()[1] == nasty));
     }

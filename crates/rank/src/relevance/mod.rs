@@ -408,11 +408,33 @@ mod tests {
         let values = joint_values(1.0, &[0.5, 2.0, 2.0]);
         let shares: f64 = values.iter().map(|values| values[1].exp()).sum();
         assert!((shares - 1.0).abs() < 1e-12);
-        assert_eq!(
-            values.iter().map(|values| values[3].exp() - 1.0).map(f64::round).collect::<Vec<_>>(),
-            [2.0, 0.0, 1.0]
-        );
+        let places: Vec<f64> = values.iter().map(|values| (values[3].exp() - 1.0).round()).collect();
+        assert_eq!(places, [2.0, 0.0, 1.0]);
         assert!(joint_values(1.0, &[]).is_empty());
+    }
+
+    fn searches(log_odds: f64, labels: &[bool], times: usize) -> Vec<Vec<JudgedEntry>> {
+        vec![labels.iter().map(|&relevant| (log_odds, Some(relevant))).collect(); times]
+    }
+
+    #[test]
+    fn few_labels_move_little_many_no_further_than_the_bound_and_those_that_agree_nothing() {
+        let few = Shift::fit(&searches(1.0, &[true, false, false], 1));
+        let many = Shift::fit(&searches(1.0, &[true, false, false], 500));
+        assert!(few.log_odds() < 0.0 && few.log_odds() > -0.1, "{few:?}");
+        assert_eq!((many.log_odds(), many.labels()), (-MOST, 1500));
+        assert_eq!(Shift::fit(&searches(-1.0, &[true, true, false], 500)).log_odds(), MOST);
+        let agree = Shift::fit(&searches(0.0, &[true, false], 50));
+        assert!(agree.log_odds().abs() < 1e-9 && agree.labels() == 100);
+    }
+
+    #[test]
+    fn labels_of_one_kind_and_searches_judged_in_part_say_nothing() {
+        assert_eq!(Shift::fit(&searches(0.0, &[true, true], 50)), Shift::NONE);
+        let mut part = searches(0.0, &[true, false], 10);
+        part.extend(vec![vec![(0.0, Some(true)), (0.0, None)]; 10]);
+        assert_eq!(Shift::fit(&part), Shift::NONE);
+        assert_eq!(Shift::fit::<Vec<JudgedEntry>>(&[]), Shift::NONE);
     }
 
     proptest! {
@@ -436,37 +458,7 @@ mod tests {
                 }
             }
         }
-    }
 
-    fn searches(log_odds: f64, labels: &[bool], times: usize) -> Vec<Vec<JudgedEntry>> {
-        vec![labels.iter().map(|&relevant| (log_odds, Some(relevant))).collect(); times]
-    }
-
-    #[test]
-    fn few_labels_move_little_and_many_no_further_than_the_bound() {
-        let few = Shift::fit(&searches(1.0, &[true, false, false], 1));
-        let many = Shift::fit(&searches(1.0, &[true, false, false], 500));
-        assert!(few.log_odds() < 0.0 && few.log_odds() > -0.1, "{few:?}");
-        assert_eq!((many.log_odds(), many.labels()), (-MOST, 1500));
-        assert_eq!(Shift::fit(&searches(-1.0, &[true, true, false], 500)).log_odds(), MOST);
-    }
-
-    #[test]
-    fn labels_that_agree_with_the_model_move_nothing() {
-        let agree = Shift::fit(&searches(0.0, &[true, false], 50));
-        assert!(agree.log_odds().abs() < 1e-9 && agree.labels() == 100);
-    }
-
-    #[test]
-    fn labels_of_one_kind_and_searches_judged_in_part_say_nothing() {
-        assert_eq!(Shift::fit(&searches(0.0, &[true, true], 50)), Shift::NONE);
-        let mut part = searches(0.0, &[true, false], 10);
-        part.extend(vec![vec![(0.0, Some(true)), (0.0, None)]; 10]);
-        assert_eq!(Shift::fit(&part), Shift::NONE);
-        assert_eq!(Shift::fit::<Vec<JudgedEntry>>(&[]), Shift::NONE);
-    }
-
-    proptest! {
         #[test]
         fn any_labels_keep_the_bounds(
             entries in prop::collection::vec((prop::num::f64::ANY, prop::option::of(prop::bool::ANY)), 0..30)

@@ -199,13 +199,9 @@ mod tests {
         metrics.request("/v1/search", "BREW", 405, Duration::from_secs(20));
         metrics.search("/v1/search", "", 4);
         metrics.search("/mcp", "search", 2);
-        let state = IndexState {
-            phase: "fresh",
-            documents: 3,
-            last_change_ms: Some(1500),
-            embedded: vec![("a\"b".into(), 2)],
-            ..IndexState::default()
-        };
+        let embedded = vec![("a\"b".into(), 2)];
+        let fresh = IndexState { phase: "fresh", documents: 3, ..IndexState::default() };
+        let state = IndexState { last_change_ms: Some(1500), embedded, ..fresh };
         let text = metrics.text(&state);
         for expected in [
             "tamis_http_requests_total{route=\"/v1/search\",method=\"other\",status=\"405\"} 1\n",

@@ -281,7 +281,6 @@ mod tests {
     use super::*;
     use futures_util::stream;
     use std::convert::Infallible;
-    use std::sync::Arc;
 
     fn check(names: &OriginPolicy, local: &str, uri: &str, given: &[(&str, &str)]) -> u16 {
         let mut headers = HeaderMap::new();

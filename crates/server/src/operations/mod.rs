@@ -127,20 +127,16 @@ mod tests {
             let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
             for (argument, schema) in arguments {
                 let described = schema["description"].as_str().unwrap_or_default();
-                assert!(
-                    !described.is_empty() && described.len() < 140 && !described.contains('\n'),
-                    "{name}.{argument}"
-                );
+                let is_line = !described.is_empty() && described.len() < 140 && !described.contains('\n');
+                assert!(is_line, "{name}.{argument}");
                 let optional = !required.iter().any(|name| *name == argument);
                 let has_default = schema.get("default").is_some()
                     || described.contains("(default: ")
                     || ["boolean", "array"].contains(&schema["type"].as_str().unwrap_or_default());
                 assert!(!optional || has_default, "{name}.{argument} has no default: {schema}");
                 if ["integer", "number"].contains(&schema["type"].as_str().unwrap_or_default()) {
-                    assert!(
-                        schema.get("minimum").is_some() && schema.get("maximum").is_some(),
-                        "{name}.{argument}: {schema}"
-                    );
+                    let is_bounded = schema.get("minimum").is_some() && schema.get("maximum").is_some();
+                    assert!(is_bounded, "{name}.{argument}: {schema}");
                 }
             }
         }

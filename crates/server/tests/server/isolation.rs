@@ -56,11 +56,7 @@ impl Api {
         let http = HttpOptions {
             api: true,
             requests_per_minute: None,
-            tokens: vec![
-                token(OPEN, Some(vec!["open".to_owned()])),
-                token(NOBODY, Some(Vec::new())),
-                token(WIDE, None),
-            ],
+            tokens: vec![token(OPEN, Some(vec!["open".into()])), token(NOBODY, Some(Vec::new())), token(WIDE, None)],
             ..HttpOptions::at(([127, 0, 0, 1], 0).into())
         };
         let stop = CancellationToken::new();
@@ -188,8 +184,7 @@ async fn trap_a_namespace_that_a_caller_may_not_read_looks_missing() {
     assert!(tools.contains(&"get"), "{tools:?}");
     for key in ["id", "query", "namespace"] {
         let values = [id.as_str(), "sealed:animal.md"];
-        let calls =
-            tools.iter().flat_map(|tool| values.map(|value| json!({ "name": tool, "arguments": { key: value } })));
+        let calls = tools.iter().flat_map(|tool| values.map(|one| json!({ "name": tool, "arguments": { key: one } })));
         probes.extend(calls.map(|call| Probe::method("tools/call", call)));
     }
 

@@ -34,8 +34,7 @@ async fn page(session: &Session, tool: &'static str, arguments: Value) -> (Value
     let Value::Object(arguments) = arguments else { panic!("an object") };
     let result = session.call_tool(CallToolRequestParams::new(tool).with_arguments(arguments)).await.expect("answered");
     let text = result.content[0].as_text().expect("a text").text.clone();
-    let next =
-        text.trim_end().trim_end_matches('.').rsplit_once("call again with offset = ").map(|(_, next)| next.parse());
+    let next = text.trim_end().trim_end_matches('.').rsplit_once("call again with offset = ").map(|of| of.1.parse());
     (result.structured_content.expect("data"), next.transpose().expect("a number"))
 }
 

@@ -469,10 +469,8 @@ mod tests {
     use crate::store::Documents;
 
     fn document(path: &str, text: &str) -> Change {
-        Change::Put(NewDocument {
-            passages: vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)],
-            ..NewDocument::new("here", "docs", path)
-        })
+        let passages = vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)];
+        Change::Put(NewDocument { passages, ..NewDocument::new("here", "docs", path) })
     }
 
     #[test]
@@ -557,9 +555,7 @@ mod tests {
     #[test]
     fn differences_are_counted_each_way() {
         assert_eq!(difference("it", &[1, 2, 3], &[1, 2, 3]), None);
-        assert_eq!(
-            difference("it", &[1, 2, 3], &[2, 4, 4]).as_deref(),
-            Some("it differs from the database: 2 passages missing, 2 deleted, 1 twice")
-        );
+        let told = "it differs from the database: 2 passages missing, 2 deleted, 1 twice";
+        assert_eq!(difference("it", &[1, 2, 3], &[2, 4, 4]).as_deref(), Some(told));
     }
 }

@@ -363,16 +363,12 @@ mod tests {
     }
 
     #[test]
-    fn words_are_stemmed_and_whole_identifiers_of_code_are_not() {
+    fn words_are_stemmed_and_identifiers_are_whole_in_code_and_divided_in_prose() {
         for form in [TextForm::Prose, TextForm::Code] {
             assert_eq!(terms(form, "Parsing the configurations"), ["pars", "the", "configur"]);
         }
         assert_eq!(terms(TextForm::Code, "parsingStates"), ["parsingstates", "pars", "state"]);
         assert_eq!(terms(TextForm::Prose, "parsingStates"), ["parsingst", "pars", "state"]);
-    }
-
-    #[test]
-    fn identifiers_in_prose_are_found_by_their_parts() {
         assert_eq!(terms(TextForm::Prose, "call `parse_config`"), ["call", "parseconfig", "pars", "config"]);
         assert_eq!(terms(TextForm::Prose, "call `parse-config`"), ["call", "parseconfig", "pars", "config"]);
     }
@@ -421,12 +417,10 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_stems_and_scripts_without_spaces() {
+    fn identifiers_stems_and_scripts_without_spaces_are_marked_and_frequent_words_are_not() {
         assert_eq!(marked(&["config"], "let c = parse_config(path);", TextForm::Code), ["parse_config"]);
-        assert_eq!(
-            marked(&["index"], "Indexes are rebuilt; indexing is quick.", TextForm::Prose),
-            ["Indexes", "indexing"]
-        );
+        let found = marked(&["index"], "Indexes are rebuilt; indexing is quick.", TextForm::Prose);
+        assert_eq!(found, ["Indexes", "indexing"]);
         assert_eq!(marked(&["retries"], "with_retry(3)", TextForm::Code), ["with_retry"]);
         assert_eq!(marked(&["parsestates"], "parse_state()", TextForm::Code), Vec::<&str>::new(), "another identifier");
         let whole = ["dryrun", "dry", "run"];
@@ -434,10 +428,6 @@ mod tests {
         assert_eq!(marked(&["run"], "with --dry-run, run it", TextForm::Prose), ["run", "run"]);
         assert_eq!(marked(&["全文", "文検"], "日本語の全文検索です", TextForm::Prose), ["全文検"]);
         assert_eq!(marked(&["naive"], "a naïve sieve", TextForm::Prose), ["naïve"]);
-    }
-
-    #[test]
-    fn frequent_words_are_not_marked() {
         let term = TermStatistics { term: "the".into(), document_frequency: 90, idf: 0.1, compound: false };
         assert!(Highlighter::new(&[term], 100).find("the sieve", TextForm::Prose).is_empty());
     }

@@ -487,11 +487,8 @@ mod tests {
         let job = taken(&store);
         assert!(add(&store, "api", "/trees/b/api", false).is_err(), "while it runs");
         assert!(add(&store, "api", "/trees/b/api", true).unwrap());
-        assert_eq!(
-            store.end_job(&job, JobEnd::Failed("moved away")).unwrap(),
-            Some(JobState::Failed),
-            "another one waits"
-        );
+        let ended = store.end_job(&job, JobEnd::Failed("moved away")).unwrap();
+        assert_eq!(ended, Some(JobState::Failed), "another one waits");
         drop(job);
         assert!(!add(&store, "api", "/trees/b/api", false).unwrap(), "the new place is known");
         assert_eq!(taken(&store).job.path, "/trees/b/api");

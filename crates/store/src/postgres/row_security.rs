@@ -68,7 +68,7 @@ pub(crate) async fn confined(
 
 #[cfg(test)]
 mod tests {
-    use super::ROLE;
+    use super::*;
     use crate::filter::Filter;
     use crate::postgres::connection::Connections;
     use crate::postgres::error::Failure;
@@ -79,7 +79,6 @@ mod tests {
     use crate::record::{Attribute, Change, ModelKey, NewDocument, NewPassage, TextForm};
     use crate::retrieval::LexicalQuery;
     use crate::store::{Changes, Documents, LexicalRetriever, VectorRetriever};
-    use deadpool_postgres::Transaction;
     use std::collections::BTreeSet;
 
     /// Names that a list in SQL could misread.
@@ -95,10 +94,8 @@ mod tests {
             let mut document = NewDocument::new(*name, "docs", "secret.md");
             document.attributes = vec![Attribute { name: "kind".to_owned(), value: "secret".to_owned() }];
             let text = format!("the secret of {name}");
-            document.passages = vec![NewPassage {
-                symbol: Some("secret".to_owned()),
-                ..NewPassage::new("section", 1..=1, text, TextForm::Prose)
-            }];
+            let passage = NewPassage::new("section", 1..=1, text, TextForm::Prose);
+            document.passages = vec![NewPassage { symbol: Some("secret".to_owned()), ..passage }];
             Change::Put(document)
         });
         store.apply(&changes.collect::<Vec<_>>()).unwrap();

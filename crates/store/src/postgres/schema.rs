@@ -134,10 +134,8 @@ mod tests {
         for found in [VERSION - 1, VERSION + 1] {
             store.execute(&format!("UPDATE meta SET value = '{found}' WHERE key = 'schema_version'"));
             let refused = open().unwrap_err();
-            assert!(
-                matches!(refused, StoreError::OtherVersion { found: said, needed: VERSION, .. } if said == found),
-                "{refused}"
-            );
+            let StoreError::OtherVersion { found: said, needed: VERSION, .. } = refused else { panic!("{refused}") };
+            assert_eq!(said, found);
             let message = refused.to_string();
             assert!(message.contains("name another database") && message.contains("tamis store copy"), "{message}");
             assert_eq!(message.contains("upgrade"), found > VERSION, "{message}");

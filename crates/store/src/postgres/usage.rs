@@ -247,10 +247,8 @@ mod tests {
                         log.judge(&id, &[("p", number % 2 == 0)], number).unwrap();
                         log.judge("both", &[("p0", server == 0), (&format!("of {server}"), true)], number).unwrap();
                         // Both want this identifier, each in another namespace, and one gets it.
-                        let wanted = crate::RecordedSearch {
-                            namespace: server.to_string(),
-                            ..search(&format!("same-{number}"), &["p"])
-                        };
+                        let same = search(&format!("same-{number}"), &["p"]);
+                        let wanted = crate::RecordedSearch { namespace: server.to_string(), ..same };
                         taken += usize::from(matches!(log.record(&wanted), Err(StoreError::Invalid { .. })));
                     }
                     taken

@@ -363,10 +363,8 @@ mod tests {
     use crate::record::{Change, NewDocument, NewPassage, TextForm};
 
     fn document(path: &str, text: &str) -> Change {
-        Change::Put(NewDocument {
-            passages: vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)],
-            ..NewDocument::new("here", "docs", path)
-        })
+        let passages = vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)];
+        Change::Put(NewDocument { passages, ..NewDocument::new("here", "docs", path) })
     }
 
     #[test]

@@ -335,12 +335,8 @@ pub(crate) fn opening<'a>(name: &str, passages: &'a [&'a str], since_ms: i64) ->
 
 /// A search by a caller that showed the candidates at these positions.
 pub(crate) fn shown(id: &str, name: &str, positions: &[u32]) -> RecordedSearch {
-    RecordedSearch {
-        at_ms: 1000,
-        caller: Some(caller(name)),
-        shown: Some(positions.to_vec()),
-        ..search(id, &["p0", "p1", "p2", "p3"])
-    }
+    let (caller, shown) = (Some(caller(name)), Some(positions.to_vec()));
+    RecordedSearch { at_ms: 1000, caller, shown, ..search(id, &["p0", "p1", "p2", "p3"]) }
 }
 
 fn opened(log: &dyn UsageLog) -> Vec<(String, Vec<String>)> {
@@ -507,13 +503,9 @@ pub fn a_period_holds_its_beginning_and_not_its_end_and_the_last_ones_come(test:
 
 pub fn numbers_that_are_none_are_left_out(test: &dyn TestLog) {
     let log = test.log();
-    let wrong = QueryQuality {
-        threshold: Some(f64::NAN),
-        gap_size: Some(f64::INFINITY),
-        milliseconds: [("cut".to_owned(), f64::NAN)].into(),
-        total_ms: f64::NAN,
-        ..empty(1)
-    };
+    let (threshold, gap_size) = (Some(f64::NAN), Some(f64::INFINITY));
+    let milliseconds = [("cut".to_owned(), f64::NAN)].into();
+    let wrong = QueryQuality { threshold, gap_size, milliseconds, total_ms: f64::NAN, ..empty(1) };
     // A stage without a number must not lose the row or make it unreadable.
     at_last(|| log.record_query(&search("aaaa", &[]), Some(&wrong)));
     let found = log.quality(None, None, 9).unwrap();

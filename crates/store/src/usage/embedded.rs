@@ -271,7 +271,6 @@ mod tests {
     use crate::usage::contract_tests::{TestLog, quality, search};
     use crate::usage::{Database, IMPATIENT, Patience, rows};
     use crate::{Access, QueryQuality, RecordedSearch, StoreError, UsageLog};
-    use rusqlite::Connection;
 
     fn log() -> (tempfile::TempDir, EmbeddedUsageLog) {
         let directory = tempfile::tempdir().unwrap();
@@ -418,10 +417,8 @@ mod tests {
             set_version(version);
             for access in [Access::ReadOnly, Access::ReadWrite] {
                 let refused = EmbeddedUsageLog::open(directory.path(), access).unwrap_err();
-                assert!(
-                    matches!(refused, StoreError::OtherVersion { found, needed: 5, .. } if found == version),
-                    "{refused}"
-                );
+                let StoreError::OtherVersion { found, needed: 5, .. } = refused else { panic!("{refused}") };
+                assert_eq!(found, version);
                 assert!(refused.to_string().contains("mv usage.db usage.db.aside"), "{refused}");
             }
         }

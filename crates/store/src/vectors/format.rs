@@ -270,13 +270,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn header(dimension: usize, count: usize) -> Header {
-        Header {
-            identity: Identity { instance: [9; 16], model: "static".to_owned(), dimension },
-            count,
-            centres: count.min(3),
-            seq: 77,
-            body: [3; 32],
-        }
+        let identity = Identity { instance: [9; 16], model: "static".to_owned(), dimension };
+        Header { identity, count, centres: count.min(3), seq: 77, body: [3; 32] }
     }
 
     fn file(header: &Header) -> Vec<u8> {
@@ -323,10 +318,8 @@ mod tests {
         for (at, name) in names.iter().enumerate() {
             assert!(!names[..at].contains(name), "{name}");
             assert!(name.ends_with(".tvec") && name.len() < 120 && !name.starts_with('.'), "{name}");
-            assert!(
-                name.chars().all(|character| character.is_ascii_alphanumeric() || "_-.".contains(character)),
-                "{name}"
-            );
+            let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-.".contains(character);
+            assert!(name.chars().all(is_plain), "{name}");
         }
     }
 }

@@ -278,9 +278,7 @@ mod tests {
                 prop_assert_eq!(&dots, &expected, "{}", level.name());
             }
         }
-    }
 
-    proptest! {
         #[test]
         fn comparisons_are_those_of_each_value(
             values in prop::collection::vec(prop_oneof![-1.0_f32..1.0, Just(0.5), Just(f32::NAN)], GROUP),

@@ -272,41 +272,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    proptest! {
-        #[test]
-        fn int8_is_close_to_the_unit_vector(vector in prop::collection::vec(-100.0_f32..100.0, 1..300)) {
-            let mut encoder = Encoder::new(vector.len());
-            let code = encoder.passage(1, &vector).unwrap().clone();
-            let (rotated, _) = encoder.query(&vector).unwrap();
-            for (code_value, value) in code.codes.iter().zip(&rotated) {
-                prop_assert!((f32::from(*code_value) * code.scale - value).abs() <= code.scale * 0.51);
-            }
-        }
-
-        #[test]
-        fn cosine_equals_its_definition(
-            (a, b) in (0_usize..70).prop_flat_map(|length| {
-                let values = || prop::collection::vec(-10.0_f32..10.0, length);
-                (values(), values())
-            })
-        ) {
-            let dot: f64 = a.iter().zip(&b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
-            let norms = norm(&a) * norm(&b);
-            let expected = if norms > 0.0 { dot / norms } else { 0.0 };
-            prop_assert!((f64::from(cosine(&a, &b)) - expected).abs() < 1e-6);
-        }
-    }
-
     #[test]
-    fn the_zero_vector_has_a_code() {
+    fn the_zero_vector_has_a_code_and_extreme_values_do_not_overflow() {
         let mut encoder = Encoder::new(5);
         let code = encoder.passage(1, &[0.0; 5]).unwrap();
         assert_eq!(code.scale, 0.0);
         assert!(code.codes.iter().all(|code| *code == 0));
-    }
-
-    #[test]
-    fn extreme_values_do_not_overflow() {
         let mut encoder = Encoder::new(2);
         for value in [f32::MAX, f32::MIN_POSITIVE, 1e-45] {
             let code = encoder.passage(1, &[value, value]).unwrap();
@@ -336,24 +307,6 @@ mod tests {
 
     fn dot(a: &[f32], b: &[f32]) -> f64 {
         a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
-    }
-
-    proptest! {
-        #[test]
-        fn dot_products_do_not_change(
-            (a, b) in (1_usize..500).prop_flat_map(|length| {
-                let values = || prop::collection::vec(-1.0_f32..1.0, length);
-                (values(), values())
-            })
-        ) {
-            let rotation = Rotation::new(a.len());
-            let (mut rotated_a, mut rotated_b) = (Vec::new(), Vec::new());
-            rotation.apply(&a, &mut rotated_a);
-            rotation.apply(&b, &mut rotated_b);
-            prop_assert_eq!(rotated_a.len() % PADDING, 0);
-            let tolerance = 1e-5 * (1.0 + dot(&a, &a) + dot(&b, &b));
-            prop_assert!((dot(&a, &b) - dot(&rotated_a, &rotated_b)).abs() < tolerance);
-        }
     }
 
     #[test]
@@ -389,6 +342,45 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn int8_is_close_to_the_unit_vector(vector in prop::collection::vec(-100.0_f32..100.0, 1..300)) {
+            let mut encoder = Encoder::new(vector.len());
+            let code = encoder.passage(1, &vector).unwrap().clone();
+            let (rotated, _) = encoder.query(&vector).unwrap();
+            for (code_value, value) in code.codes.iter().zip(&rotated) {
+                prop_assert!((f32::from(*code_value) * code.scale - value).abs() <= code.scale * 0.51);
+            }
+        }
+
+        #[test]
+        fn cosine_equals_its_definition(
+            (a, b) in (0_usize..70).prop_flat_map(|length| {
+                let values = || prop::collection::vec(-10.0_f32..10.0, length);
+                (values(), values())
+            })
+        ) {
+            let dot: f64 = a.iter().zip(&b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+            let norms = norm(&a) * norm(&b);
+            let expected = if norms > 0.0 { dot / norms } else { 0.0 };
+            prop_assert!((f64::from(cosine(&a, &b)) - expected).abs() < 1e-6);
+        }
+
+        #[test]
+        fn dot_products_do_not_change(
+            (a, b) in (1_usize..500).prop_flat_map(|length| {
+                let values = || prop::collection::vec(-1.0_f32..1.0, length);
+                (values(), values())
+            })
+        ) {
+            let rotation = Rotation::new(a.len());
+            let (mut rotated_a, mut rotated_b) = (Vec::new(), Vec::new());
+            rotation.apply(&a, &mut rotated_a);
+            rotation.apply(&b, &mut rotated_b);
+            prop_assert_eq!(rotated_a.len() % PADDING, 0);
+            let tolerance = 1e-5 * (1.0 + dot(&a, &a) + dot(&b, &b));
+            prop_assert!((dot(&a, &b) - dot(&rotated_a, &rotated_b)).abs() < tolerance);
+        }
+
         #[test]
         fn scaling_twice_changes_nothing(vector in prop::collection::vec(-1000.0f32..1000.0, 1..400)) {
             let once = scaled(&vector);

@@ -387,9 +387,7 @@ mod tests {
             expected.truncate(limit);
             prop_assert_eq!(found, expected);
         }
-    }
 
-    proptest! {
         #[test]
         fn no_order_of_the_sample_changes_anything(
             (sorted, shuffled) in prop::collection::vec(-1.0_f32..1.0, 1..400)

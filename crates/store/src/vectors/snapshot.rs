@@ -477,10 +477,8 @@ mod tests {
         sums.add(3, &[1, 1], 1.0);
         sums.add(7, &[0, 4], 0.5);
         let centres = sums.into_centres();
-        assert_eq!(
-            (centres.namespaces.as_slice(), centres.values.as_slice()),
-            ([3, 7].as_slice(), [1.0, 1.0, 0.5, 1.0].as_slice())
-        );
+        assert_eq!(centres.namespaces, [3, 7]);
+        assert_eq!(centres.values, [1.0, 1.0, 0.5, 1.0]);
         assert_eq!((centres.place(7), centres.place(5)), (Some(1), None));
         assert_eq!(centres.of_groups(&[3, 3, 7, 7, 3, 7, 7], 2), [0, 1, MIXED, 1]);
     }

@@ -419,14 +419,10 @@ fn a_reader_keeps_the_file_that_was_replaced() {
 fn a_file_of_something_else_is_stale_and_of_nothing_corrupt() {
     let (directory, path, _) = snapshot_of(10);
     let opened = |identity: &Identity| format!("{:?}", Snapshot::open(&path, identity).unwrap());
-    assert_eq!(
-        opened(&Identity { instance: [6; 16], ..identity() }),
-        r#"Stale("the file belongs to another database")"#
-    );
-    assert_eq!(
-        opened(&Identity { model: "other".to_owned(), ..identity() }),
-        r#"Stale("the file holds vectors of `test` in 24 dimensions, not of `other` in 24")"#
-    );
+    let other = opened(&Identity { instance: [6; 16], ..identity() });
+    assert_eq!(other, r#"Stale("the file belongs to another database")"#);
+    let other = opened(&Identity { model: "other".to_owned(), ..identity() });
+    assert_eq!(other, r#"Stale("the file holds vectors of `test` in 24 dimensions, not of `other` in 24")"#);
     assert!(opened(&Identity { dimension: 25, ..identity() }).starts_with("Stale"));
     assert!(matches!(Snapshot::open(&directory.path().join("none"), &identity()).unwrap(), Opened::Missing));
     assert!(matches!(Snapshot::open(directory.path(), &identity()).unwrap(), Opened::Corrupt(_)));

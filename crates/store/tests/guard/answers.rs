@@ -29,11 +29,8 @@ fn trap_truncation_is_told_and_a_limit_of_ones_own_is_none() {
 #[test]
 fn values_are_given_as_they_are_and_long_ones_are_marked() {
     let pair = pair();
-    let given = limited(
-        &pair.shared,
-        "SELECT NULL, 7, 0.5, 'é', x'00ff', CAST(x'66ff6f' AS TEXT), 9e999, -9e999, printf('%.*c', 3000, 'é')",
-        1,
-    );
+    let sql = "SELECT NULL, 7, 0.5, 'é', x'00ff', CAST(x'66ff6f' AS TEXT), 9e999, -9e999, printf('%.*c', 3000, 'é')";
+    let given = limited(&pair.shared, sql, 1);
     assert_eq!(given.shortened, 1);
     let [row] = given.rows.as_slice() else { panic!("{given:?}") };
     let expected = [

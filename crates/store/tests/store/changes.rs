@@ -112,10 +112,8 @@ fn moving_to_the_same_place_is_a_touch_and_two_documents_can_swap_theirs() {
         assert_eq!(store.document_passages("here", "a.md").unwrap()[0].passage, before[0].passage);
         store.apply(&[moved(a, "c.md"), moved(b, "a.md"), moved(a, "b.md")]).unwrap();
         let text = |path: &str| store.document_passages("here", path).unwrap()[0].text.clone();
-        assert_eq!(
-            (id_of(store, "a.md"), text("a.md"), id_of(store, "b.md"), text("b.md")),
-            (b, "two".into(), a, "one".into())
-        );
+        assert_eq!((id_of(store, "a.md"), id_of(store, "b.md")), (b, a));
+        assert_eq!((text("a.md"), text("b.md")), ("two".into(), "one".into()));
         assert_sound_database(store);
     });
 }
@@ -123,14 +121,8 @@ fn moving_to_the_same_place_is_a_touch_and_two_documents_can_swap_theirs() {
 #[test]
 fn identifiers_survive_indexing_again_and_are_found_by_their_start() {
     on_every_store(|store| {
-        let original = document(
-            "src/lib.rs",
-            vec![
-                function("open", "fn open() {}"),
-                function("close", "fn close() {}"),
-                function("open", "fn open() {} // again"),
-            ],
-        );
+        let (open, close) = (function("open", "fn open() {}"), function("close", "fn close() {}"));
+        let original = document("src/lib.rs", vec![open, close, function("open", "fn open() {} // again")]);
         put(store, vec![original.clone()]);
         let before = store.document_passages("here", "src/lib.rs").unwrap();
         let mut ids: Vec<&str> = before.iter().map(|passage| passage.id.as_str()).collect();
@@ -154,10 +146,8 @@ fn identifiers_survive_indexing_again_and_are_found_by_their_start() {
         let id = &after[1].id;
         for prefix in [id.as_str(), &id[..8], &id.to_uppercase()] {
             let found = store.find(prefix, 5).unwrap();
-            assert_eq!(
-                found.iter().map(|passage| passage.text.as_str()).collect::<Vec<_>>(),
-                ["fn close() { todo() }"]
-            );
+            let texts: Vec<&str> = found.iter().map(|passage| passage.text.as_str()).collect();
+            assert_eq!(texts, ["fn close() { todo() }"]);
         }
         assert_eq!(store.find("", 5).unwrap(), []);
         assert_eq!(store.find("xyz", 5).unwrap(), []);
@@ -171,20 +161,16 @@ fn identifiers_survive_indexing_again_and_are_found_by_their_start() {
 #[test]
 fn an_overload_above_moves_no_identifier() {
     on_every_store(|store| {
-        let overload = |signature: &str| NewPassage {
-            signature: Some(signature.into()),
-            ..function("Sieve::shake", &format!("fn shake({signature})"))
-        };
+        let shake = |signature: &str| function("Sieve::shake", &format!("fn shake({signature})"));
+        let overload = |signature: &str| NewPassage { signature: Some(signature.into()), ..shake(signature) };
         let ids = |path: &str| -> Vec<String> {
             store.document_passages("here", path).unwrap().into_iter().map(|passage| passage.id).collect()
         };
         let rust = |passages| NewDocument { language: Some("rust".into()), ..document("a.rs", passages) };
         put(store, vec![rust(vec![overload("1f"), overload("2e"), overload("2e")])]);
         let before = ids("a.rs");
-        put(
-            store,
-            vec![rust(vec![overload("3d"), overload("1f"), passage("text between"), overload("2e"), overload("2e")])],
-        );
+        let parts = [overload("3d"), overload("1f"), passage("text between"), overload("2e"), overload("2e")];
+        put(store, vec![rust(parts.to_vec())]);
         let after = ids("a.rs");
         assert_eq!([&after[1], &after[3], &after[4]], [&before[0], &before[1], &before[2]]);
         assert!(!before.contains(&after[0]));
@@ -195,10 +181,8 @@ fn an_overload_above_moves_no_identifier() {
         store.apply(&[moved(id_of(store, "a.rs"), "b.rs")]).unwrap();
         let moved = ids("b.rs");
         store.apply(&[Change::Delete { document: id_of(store, "b.rs") }]).unwrap();
-        put(
-            store,
-            vec![NewDocument { path: "b.rs".into(), ..rust(vec![overload("1f"), overload("2e"), overload("2e")]) }],
-        );
+        let there = rust(vec![overload("1f"), overload("2e"), overload("2e")]);
+        put(store, vec![NewDocument { path: "b.rs".into(), ..there }]);
         assert_eq!(moved, ids("b.rs"), "a moved document has the identifiers it would have if it were read there");
     });
 }

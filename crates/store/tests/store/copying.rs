@@ -63,21 +63,15 @@ fn a_whole_document_is_the_one_that_was_put() {
 fn vectors_are_read_by_text_and_stored_elsewhere_as_they_are() {
     on_every_store(|store| {
         assert_eq!(store.models().unwrap(), []);
-        put(
-            store,
-            vec![
-                prose("a.md", &["one", "two"]),
-                NewDocument { namespace: "there".into(), ..prose("b.md", &["three"]) },
-            ],
-        );
+        let there = NewDocument { namespace: "there".into(), ..prose("b.md", &["three"]) };
+        put(store, vec![prose("a.md", &["one", "two"]), there]);
         embed(store);
         assert_eq!(store.models().unwrap(), [model()]);
         let texts = ["two", "three", "one", "none"].map(TextHash::from_text);
         let vectors = store.text_vectors("here", MODEL, &texts).unwrap();
         assert_eq!(vectors.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true, false], "isolated");
         assert_eq!(store.text_vectors("here", "unknown", &texts).unwrap(), [None, None, None, None]);
-        let read: Vec<_> =
-            texts.iter().zip(&vectors).filter_map(|(text, vector)| Some((*text, vector.clone()?))).collect();
+        let read: Vec<_> = texts.iter().zip(&vectors).filter_map(|(text, one)| Some((*text, one.clone()?))).collect();
         on_every_store(|other| {
             put(other, vec![prose("a.md", &["one", "two"])]);
             assert_eq!(other.put_vectors(&model(), &read).unwrap(), 2);

@@ -9,10 +9,8 @@ use crate::common::*;
 
 fn filled(directory: &Path) -> EmbeddedStore {
     let store = open(directory);
-    put(
-        &store,
-        (0..30).map(|file| prose(&format!("{file}.md"), &["flour and grain", &format!("sand {file}")])).collect(),
-    );
+    let document = |file| prose(&format!("{file}.md"), &["flour and grain", &format!("sand {file}")]);
+    put(&store, (0..30).map(document).collect());
     embed(&store);
     publish(&store);
     store
@@ -146,10 +144,8 @@ fn a_search_in_damaged_files_fails_or_answers_as_before() {
         }
         let all: Vec<PassageId> = all(&reader);
         let scores = reader.bm25(&query, &Filter::default(), &all);
-        assert!(
-            matches!(scores, Ok(_) | Err(StoreError::Lexical { .. } | StoreError::Unpublished { .. })),
-            "{place}: {scores:?}"
-        );
+        let fits = matches!(scores, Ok(_) | Err(StoreError::Lexical { .. } | StoreError::Unpublished { .. }));
+        assert!(fits, "{place}: {scores:?}");
         // Vectors are in the database as well, and are searched from there.
         let vector = [1.0, 0.5, 0.1, 0.0, 0.2, -0.3, 0.7, 0.9];
         let hits = reader.nearest(MODEL, &vector, &Filter::default(), 100).unwrap().hits;

@@ -29,14 +29,9 @@ fn embed(store: &dyn Store, count: usize) {
 fn the_most_telling_texts_come_first() {
     let directory = temporary();
     let store = open(directory.path());
-    put(
-        &store,
-        vec![
-            dated("test.rs", "test", 9, &["test 1", "test 2"]),
-            dated("old.rs", "main", 1, &["old 1", "old 2"]),
-            dated("new.rs", "main", 5, &["new 1", "new 2", "new 3"]),
-        ],
-    );
+    let new = dated("new.rs", "main", 5, &["new 1", "new 2", "new 3"]);
+    let old = dated("old.rs", "main", 1, &["old 1", "old 2"]);
+    put(&store, vec![dated("test.rs", "test", 9, &["test 1", "test 2"]), old, new]);
     let everything = ["new 1", "old 1", "new 2", "new 3", "old 2", "test 1", "test 2"];
     assert_eq!(most_telling(&store, 100), everything);
     assert_eq!(most_telling(&store, 2), everything[..2]);

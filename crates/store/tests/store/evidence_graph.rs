@@ -27,26 +27,14 @@ fn fragment(id: &str, page: &str) -> EvidenceRecord {
 }
 
 fn claim(id: &str, task: &str) -> EvidenceRecord {
-    EvidenceRecord::Claim(Claim {
-        id: id.into(),
-        task_id: task.into(),
-        text: format!("It is {id}"),
-        confidence: Some(0.1 + 0.2),
-        ..Claim::default()
-    })
+    let (task_id, text) = (task.into(), format!("It is {id}"));
+    EvidenceRecord::Claim(Claim { id: id.into(), task_id, text, confidence: Some(0.1 + 0.2), ..Claim::default() })
 }
 
 fn link(relation: Relation, source: (NodeType, &str), target: (NodeType, &str)) -> Edge {
-    Edge {
-        source_type: source.0,
-        source_id: source.1.into(),
-        target_type: target.0,
-        target_id: target.1.into(),
-        relation,
-        nli_edge_confidence: None,
-        note: None,
-        created_at: None,
-    }
+    let ((source_type, source_id), (target_type, target_id)) = (source, target);
+    let (source_id, target_id, nli_edge_confidence) = (source_id.into(), target_id.into(), None);
+    Edge { source_type, source_id, target_type, target_id, relation, nli_edge_confidence, note: None, created_at: None }
 }
 
 fn edge(fragment: &str, relation: Relation, claim: &str) -> EvidenceRecord {
@@ -69,11 +57,9 @@ fn documents(origin: &str, records: &[EvidenceRecord]) -> Vec<Change> {
         else {
             return None;
         };
-        Some(Change::Put(NewDocument {
-            origin: Some(origin.into()),
-            collection: "evidence".into(),
-            ..prose(&record.path()?, &[text.as_str()])
-        }))
+        let origin = Some(origin.into());
+        let document = prose(&record.path()?, &[text.as_str()]);
+        Some(Change::Put(NewDocument { origin, collection: "evidence".into(), ..document }))
     };
     records.iter().filter_map(document).collect()
 }
@@ -116,10 +102,8 @@ fn graph() -> Vec<EvidenceRecord> {
 
 /// The documents that pass a filter by task, as a search sees them.
 fn of_task(store: &dyn Store, task: &str) -> Vec<String> {
-    let filter = Filter {
-        attributes: vec![AttributeCondition { name: "task".into(), any_of: vec![task.into()] }],
-        ..Filter::default()
-    };
+    let attributes = vec![AttributeCondition { name: "task".into(), any_of: vec![task.into()] }];
+    let filter = Filter { attributes, ..Filter::default() };
     let ids: Vec<_> = store.select(&filter).unwrap().into_iter().map(|found| found.passage).collect();
     let mut paths: Vec<String> = store.passages(&[], &ids).unwrap().into_iter().map(|passage| passage.path).collect();
     paths.sort();
@@ -246,29 +230,17 @@ fn filters_by_task_follow_the_edges() {
 fn an_origin_goes_with_all_that_nothing_else_refers_to() {
     on_every_store(|store| {
         apply(store, ORIGIN, &graph()).unwrap();
-        let more = [
-            task("t3"),
-            fragment("g1", "p1"),
-            claim("d1", "t1"),
-            edge("g1", Relation::Supports, "d1"),
-            edge("f3", Relation::Supports, "d1"),
-        ];
+        let stand = |fragment| edge(fragment, Relation::Supports, "d1");
+        let more = [task("t3"), fragment("g1", "p1"), claim("d1", "t1"), stand("g1"), stand("f3")];
         apply(store, "more.jsonl", &more).unwrap();
-        let names: Vec<_> =
-            store.origins().unwrap().into_iter().map(|origin| (origin.name, origin.documents)).collect();
+        let names: Vec<_> = store.origins().unwrap().into_iter().map(|one| (one.name, one.documents)).collect();
         assert_eq!(names, [(ORIGIN.to_owned(), 5), ("more.jsonl".to_owned(), 2)]);
 
         store.remove_origin(ORIGIN, &["here".to_owned()]).unwrap();
         let left: Vec<String> = store.evidence("here").unwrap().iter().map(|record| record.key().to_string()).collect();
-        let expected = [
-            "task \"t1\"",
-            "task \"t3\"",
-            "work \"w1\"",
-            "page \"p1\"",
-            "fragment \"g1\"",
-            "claim \"d1\"",
-            "stance from fragment \"g1\" to claim \"d1\"",
-        ];
+        let stance = "stance from fragment \"g1\" to claim \"d1\"";
+        let nodes = ["task \"t1\"", "task \"t3\"", "work \"w1\"", "page \"p1\"", "fragment \"g1\"", "claim \"d1\""];
+        let expected = [&nodes[..], &[stance]].concat();
         assert_eq!(left, expected, "the page, its work and the task of what stays are there");
         assert_eq!(of_task(store, "t1"), ["fragment:g1"]);
         sound(store);
@@ -306,11 +278,8 @@ fn evidence_is_counted_whole_and_by_task() {
             let found = store.evidence_summary("here", task).unwrap();
             let domains: Vec<_> =
                 found.top_domains.iter().map(|one| (one.name.clone(), one.documents, one.passages)).collect();
-            (
-                [found.tasks, found.works, found.pages, found.fragments, found.claims],
-                [found.supporting, found.refuting, found.neutral],
-                domains,
-            )
+            let parts = [found.tasks, found.works, found.pages, found.fragments, found.claims];
+            (parts, [found.supporting, found.refuting, found.neutral], domains)
         };
         let one = |passages| ("one.example".to_owned(), 1, passages);
         let two = ("two.example".to_owned(), 1, 1);
@@ -378,10 +347,8 @@ fn a_statement_sees_each_change_before_it_and_no_other_namespace() {
         let single = "embeddings WHERE length(embedding_blob) = 4 * dimension";
         assert_eq!(count(single), [[SqlValue::Integer(5)]], "single precision, whatever the store keeps");
         // Records without a document.
-        let other = Edge {
-            note: Some("new".into()),
-            ..link(Relation::Supports, (NodeType::Fragment, "f1"), (NodeType::Claim, "c1"))
-        };
+        let ends = ((NodeType::Fragment, "f1"), (NodeType::Claim, "c1"));
+        let other = Edge { note: Some("new".into()), ..link(Relation::Supports, ends.0, ends.1) };
         apply(store, ORIGIN, &[task("t3"), EvidenceRecord::Edge(other)]).unwrap();
         counts([3, 2, 5, 5]);
         assert_eq!(count("edges WHERE note = 'new'"), [[SqlValue::Integer(1)]]);

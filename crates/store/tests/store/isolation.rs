@@ -132,8 +132,7 @@ fn assert_isolated(all: &EmbeddedStore, only: &EmbeddedStore, some: &[usize], qu
         let place = ids_here.iter().position(|id| *id == hit.passage).unwrap();
         assert_eq!(scores[place], hit.score);
     }
-    let strangers: Vec<PassageId> =
-        self::all(all).into_iter().filter(|passage| !names_of_all.contains_key(passage)).collect();
+    let strangers: Vec<PassageId> = self::all(all).into_iter().filter(|one| !names_of_all.contains_key(one)).collect();
     assert!(all.bm25(&query, &filter, &strangers).unwrap().iter().all(|score| *score == LexicalScore::default()));
 
     let vector = [0.3, -0.2, 1.0, 0.5, -0.9, 0.1, 0.0, 0.7];

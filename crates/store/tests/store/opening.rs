@@ -15,13 +15,8 @@ use crate::common::*;
 fn indexed() -> tempfile::TempDir {
     let directory = temporary();
     let store = open(directory.path());
-    put(
-        &store,
-        vec![
-            prose("guide.md", &["a sieve", "shake the sieve"]),
-            document("src/sieve.rs", vec![function("sieve", "fn sieve() {}")]),
-        ],
-    );
+    let sieve = document("src/sieve.rs", vec![function("sieve", "fn sieve() {}")]);
+    put(&store, vec![prose("guide.md", &["a sieve", "shake the sieve"]), sieve]);
     embed(&store);
     publish(&store);
     directory
@@ -40,10 +35,8 @@ fn a_database_of_another_version_is_refused_with_the_way_out_and_left_alone() {
         for access in [Access::ReadOnly, Access::ReadWrite] {
             let error = EmbeddedStore::open(directory.path(), access).unwrap_err();
             let message = error.to_string();
-            assert!(
-                matches!(error, StoreError::OtherVersion { found, needed: 10, .. } if found == version),
-                "{message}"
-            );
+            let StoreError::OtherVersion { found, needed: 10, .. } = error else { panic!("{message}") };
+            assert_eq!(found, version);
             assert!(message.contains("mv tamis.db tamis.db.aside"), "{message}");
             assert_eq!(message.contains("upgrade"), version == 99, "{message}");
         }

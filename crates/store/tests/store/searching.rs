@@ -83,13 +83,8 @@ fn words_of_most_passages_cover_nothing() {
 #[test]
 fn identifiers_are_found_however_they_are_written() {
     on_every_store(|store| {
-        let code = document(
-            "src/config.rs",
-            vec![
-                function("parse_config", "fn parse_config(text: &str) {}"),
-                function("Reader::read", "fn read(&self) {}"),
-            ],
-        );
+        let parse = function("parse_config", "fn parse_config(text: &str) {}");
+        let code = document("src/config.rs", vec![parse, function("Reader::read", "fn read(&self) {}")]);
         put(store, vec![prose("guide.md", &TEXTS), code]);
         publish(store);
         for query in ["parse_config", "parseConfig", "ParseConfig", "parse config", "PARSE_CONFIG"] {
@@ -109,10 +104,8 @@ fn identifiers_are_found_however_they_are_written() {
 fn a_query_of_nothing_finds_nothing() {
     on_every_store(|store| {
         assert_eq!(found(store, "anything"), [""; 0], "an index without passages");
-        assert_eq!(
-            store.bm25(&LexicalQuery::new("anything"), &Filter::default(), &[PassageId(1)]).unwrap()[0].bm25,
-            0.0
-        );
+        let unknown = store.bm25(&LexicalQuery::new("anything"), &Filter::default(), &[PassageId(1)]).unwrap();
+        assert_eq!(unknown[0].bm25, 0.0);
         put(store, vec![prose("a.md", &TEXTS)]);
         publish(store);
         for query in ["", "  ", "?!", "___", "unicorn"] {
@@ -137,9 +130,8 @@ fn a_long_query_is_answered_by_its_rarest_words() {
         let occurring = found.statistics.terms.iter().filter(|term| term.document_frequency > 0).count();
         assert_eq!(occurring, 96);
         assert!(found.statistics.terms.len() > 96, "what nobody has still counts");
-        assert!(
-            texts(store, &found.hits.iter().map(|hit| hit.passage).collect::<Vec<_>>()).contains(&TEXTS[1].to_owned())
-        );
+        let ids: Vec<_> = found.hits.iter().map(|hit| hit.passage).collect();
+        assert!(texts(store, &ids).contains(&TEXTS[1].to_owned()));
         assert!(found.hits.iter().all(|hit| hit.score.coverage < 0.1));
     });
 }
@@ -180,10 +172,8 @@ fn a_query_vector_is_held_to_its_model() {
         let one = TextHash::from_text("one");
         store.put_vectors(&model(), &[(one, vector_of(one))]).unwrap();
         assert_eq!(store.nearest("unknown", &[1.0], &Filter::default(), 3).unwrap(), Nearest::default());
-        assert!(matches!(
-            store.nearest(MODEL, &[1.0; 3], &Filter::default(), 5),
-            Err(StoreError::Dimension { expected: 8, received: 3, .. })
-        ));
+        let refused = store.nearest(MODEL, &[1.0; 3], &Filter::default(), 5);
+        assert!(matches!(refused, Err(StoreError::Dimension { expected: 8, received: 3, .. })));
         let infinite = [f32::INFINITY; 8];
         for refused in [
             store.nearest(MODEL, &infinite, &Filter::default(), 3).map(drop),

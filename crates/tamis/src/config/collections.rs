@@ -281,8 +281,7 @@ mod tests {
     }
 
     fn names(directories: &[CollectionDirectory]) -> Vec<String> {
-        let name =
-            |directory: &CollectionDirectory| directory.root.file_name().map(|name| name.to_string_lossy().into());
+        let name = |entry: &CollectionDirectory| entry.root.file_name().map(|name| name.to_string_lossy().into());
         directories.iter().filter_map(name).collect()
     }
 

@@ -309,8 +309,7 @@ pub(crate) mod tests {
 
     /// Returns everything that keys can change: the typed values, and the rules that take parameters from the configuration.
     fn applied(config: &Config) -> String {
-        let rule =
-            |method: &&tamis_cut::Method| config.cut(method.name).map(|rule| rule.to_string()).unwrap_or_default();
+        let rule = |one: &&tamis_cut::Method| config.cut(one.name).map(|rule| rule.to_string()).unwrap_or_default();
         let rules: Vec<String> = tamis_cut::METHODS.iter().map(rule).collect();
         let by_collection = config.cut("top_score").map(|rule| format!("{:?}", config.source_tables(&*rule)));
         format!("{:?} {rules:?} {by_collection:?}", Config { settings: BTreeMap::new(), ..config.clone() })

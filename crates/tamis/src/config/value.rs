@@ -209,9 +209,7 @@ mod tests {
         assert_eq!(Allowed::Flag.accept(&Value::from("yes")), None);
         assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).parse("auto"), Some(Value::Text("auto".into())));
         assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).parse("most"), None);
-        assert_eq!(
-            Allowed::List(&["lock", "secret"]).parse("lock, secret"),
-            Some(Value::List(vec!["lock".into(), "secret".into()]))
-        );
+        let list = Value::List(vec!["lock".into(), "secret".into()]);
+        assert_eq!(Allowed::List(&["lock", "secret"]).parse("lock, secret"), Some(list));
     }
 }

@@ -416,11 +416,8 @@ mod tests {
         {"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]"#;
 
     fn chosen(name: &str, wish: &Wish, files: &[(&str, &str)]) -> Result<Choice, String> {
-        let listing = Listing {
-            commit: "a".repeat(40),
-            files: files.iter().map(|(name, _)| ((*name).to_owned(), Listed::default())).collect(),
-            license: None,
-        };
+        let listed = files.iter().map(|(name, _)| ((*name).to_owned(), Listed::default())).collect();
+        let listing = Listing { commit: "a".repeat(40), files: listed, license: None };
         let content =
             |source: &str| files.iter().find(|(name, _)| *name == source).map(|(_, text)| text.as_bytes().to_vec());
         choose(&name.parse().expect("a name"), &listing, wish, &mut |file| Ok(content(&file.source)))
@@ -502,11 +499,8 @@ mod tests {
         assert!(message.contains("a cross-encoder is read as ONNX"), "{message}");
 
         let modules = r#"[{"path": "0_StaticEmbedding", "type": "sentence_transformers.models.StaticEmbedding"}]"#;
-        let files = [
-            ("modules.json", modules),
-            ("0_StaticEmbedding/tokenizer.json", ""),
-            ("0_StaticEmbedding/model.safetensors", ""),
-        ];
+        let [tokenizer, weights] = ["0_StaticEmbedding/tokenizer.json", "0_StaticEmbedding/model.safetensors"];
+        let files = [("modules.json", modules), (tokenizer, ""), (weights, "")];
         let choice = chosen("a/b", &Wish::default(), &files).expect("usable");
         assert!(sources(&choice).contains(&("0_StaticEmbedding/model.safetensors", "model.safetensors")));
         assert_eq!((choice.settings.pooling, choice.pooling_from), (None, None));

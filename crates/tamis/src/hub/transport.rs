@@ -311,14 +311,9 @@ mod tests {
     fn addresses_are_quoted_and_a_hub_is_reached_by_tls_or_here() {
         let hub = transport("https://hub.example.org/mirror/").expect("valid");
         let name: ModelName = "a/b@refs/pr/1".parse().expect("a name");
-        assert_eq!(
-            hub.listing(&name),
-            "https://hub.example.org/mirror/api/models/a/b/revision/refs%2Fpr%2F1?blobs=true"
-        );
-        assert_eq!(
-            hub.file(&name, "0a", "x y/ü?#.json"),
-            "https://hub.example.org/mirror/a/b/resolve/0a/x%20y/%C3%BC%3F%23.json"
-        );
+        let base = "https://hub.example.org/mirror";
+        assert_eq!(hub.listing(&name), format!("{base}/api/models/a/b/revision/refs%2Fpr%2F1?blobs=true"));
+        assert_eq!(hub.file(&name, "0a", "x y/ü?#.json"), format!("{base}/a/b/resolve/0a/x%20y/%C3%BC%3F%23.json"));
 
         for endpoint in [HUB, "http://127.0.0.1:8080", "http://localhost:1/x", "http://[::1]:1"] {
             assert!(transport(endpoint).is_ok(), "{endpoint}");

@@ -300,18 +300,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_too_large_is_refused_before_it_is_read() {
+    fn a_file_that_is_too_large_a_directory_or_not_there_is_named() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("all.json");
         // A sparse file takes no space.
         File::create(&path).and_then(|file| file.set_len(LARGEST_IMPORT + 1)).expect("made");
         let error = ImportInput::file(&path).expect_err("too large").to_string();
         assert!(error.contains("all.json: larger than 2 GB"), "{error}");
-    }
-
-    #[test]
-    fn a_directory_and_a_file_that_is_not_there_are_named() {
-        let directory = tempfile::tempdir().expect("a temporary directory");
         let error = ImportInput::file(directory.path()).expect_err("a directory").to_string();
         assert!(error.contains("a directory; name the files"), "{error}");
         let error = ImportInput::file(&directory.path().join("no.json")).expect_err("not there").to_string();

@@ -519,11 +519,9 @@ mod tests {
 
     #[test]
     fn another_way_of_dividing_replaces_what_is_stored() {
-        let target = |max_tokens| Target {
-            namespace: "house",
-            collection: "issues",
-            origin: "tracker",
-            options: Options { max_tokens },
+        let target = |max_tokens| {
+            let options = Options { max_tokens };
+            Target { namespace: "house", collection: "issues", origin: "tracker", options }
         };
         let content = Content::record(&"The pump stops.").expect("JSON");
         assert_eq!(target(400).hash(&content), target(400).hash(&content));

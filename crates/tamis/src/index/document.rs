@@ -446,7 +446,6 @@ impl Index {
 mod tests {
     use super::*;
     use crate::config::Origins;
-    use std::path::Path;
 
     #[test]
     fn documents_are_read_within_the_budget() {

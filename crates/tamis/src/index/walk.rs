@@ -327,7 +327,6 @@ fn stamp(_: &Metadata) -> i64 {
 mod tests {
     use super::*;
     use crate::config::Config;
-    use std::fs;
 
     fn at(root: &Path) -> Source {
         Source { root: root.to_owned(), ..Source::default() }

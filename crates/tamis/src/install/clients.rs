@@ -344,8 +344,7 @@ mod tests {
     use super::*;
 
     fn user_file(client: Client, system: System, variables: &'static [(&str, &str)]) -> String {
-        let value =
-            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let value = |name: &str| variables.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned());
         let file = client.file(Scope::User, Path::new("/p"), &Surroundings::new(system, value));
         file.map(|file| file.to_string_lossy().replace('\\', "/")).unwrap_or_default()
     }

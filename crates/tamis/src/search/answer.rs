@@ -574,14 +574,8 @@ mod tests {
     use crate::search::query::Parsed;
 
     fn report(keep: usize) -> CutReport {
-        CutReport {
-            method: "auto".into(),
-            keep,
-            reason: "the next one is much weaker.".into(),
-            candidates: 150,
-            dropped: 150 - keep,
-            ..CutReport::default()
-        }
+        let reason = "the next one is much weaker.".into();
+        CutReport { method: "auto".into(), keep, reason, candidates: 150, dropped: 150 - keep, ..CutReport::default() }
     }
 
     fn likely(keep: usize, candidates: usize, probabilities: &[f64]) -> CutReport {
@@ -675,14 +669,10 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_below_the_best_candidate_says_so() {
+    fn a_budget_below_the_best_says_so_and_without_a_cut_nothing_is_relevant() {
         let mut cut = report(0);
         cut.diagnostics.insert("best_tokens".into(), 90.into());
         assert!(cut.sentence(0, &[]).starts_with("Nothing fits the budget: "), "{}", cut.sentence(0, &[]));
-    }
-
-    #[test]
-    fn without_a_cut_nothing_is_said_to_be_relevant() {
         let cut = CutReport { method: OFF.into(), ..likely(97, 97, &[0.9; 97]) };
         assert_eq!(cut.sentence(10, &[]), "The first 10 of 97, without a cut.");
         assert_eq!(cut.sentence(97, &[]), "All 97, without a cut.");

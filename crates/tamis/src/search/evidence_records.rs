@@ -231,10 +231,8 @@ mod tests {
         assert_eq!((cut.keep, cut.dropped, cut.reason.as_str()), (2, 1, "2 of 3 have similarity 0.5 or more"));
         assert_eq!(least_similarity(&[0.4999], 0.5, true).reason, "the most similar one has 0.4999, below 0.5");
         let all = least_similarity(&[0.9, 0.5], 0.5, true).reason;
-        assert_eq!(
-            all, "2 of 2 have similarity 0.5 or more; beyond them there may be more",
-            "a list that the cut did not end"
-        );
+        let more = "2 of 2 have similarity 0.5 or more; beyond them there may be more";
+        assert_eq!(all, more, "a list that the cut did not end");
         assert_eq!(least_similarity(&[], 0.5, false).reason, "there is nothing to compare");
         assert_eq!(least_similarity(&[0.1, -0.2], 0.0, true).keep, 1);
     }

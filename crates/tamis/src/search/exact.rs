@@ -510,8 +510,8 @@ mod tests {
         for (query, path, nearest) in [
             ("retry src/netwrk/client.rs", "src/netwrk/client.rs", Some("src/network/client.rs")),
             (
-                "retry in `src/netwrk/client.rs:40-80`, as before",
-                "src/netwrk/client.rs:40-80",
+                "retry in `src/netwrk/client.rs:4-8`, as before",
+                "src/netwrk/client.rs:4-8",
                 Some("src/network/client.rs"),
             ),
             ("retry src/netwrk/", "src/netwrk/", Some("src/network")),
@@ -520,11 +520,8 @@ mod tests {
             ("retry lib/zebra.py", "lib/zebra.py", None),
         ] {
             let nearest = nearest.map(|nearest| format!("; the nearest is {nearest}")).unwrap_or_default();
-            assert_eq!(
-                of(query),
-                [format!("{path}: no such file in the index; searched as words{nearest}")],
-                "{query}"
-            );
+            let told = format!("{path}: no such file in the index; searched as words{nearest}");
+            assert_eq!(of(query), [told], "{query}");
         }
     }
 

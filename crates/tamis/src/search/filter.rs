@@ -264,17 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_written_to_the_second() {
+    fn dates_are_written_to_the_second_and_a_day_is_one_where_the_asker_is() {
         assert_eq!(moment(1_735_689_600_999_999_999).to_string(), "2025-01-01T00:00:00Z");
         assert_eq!(moment(-1).to_string(), "1969-12-31T23:59:59Z");
         for end in [i64::MIN, i64::MAX] {
             assert_ne!(moment(end), Timestamp::UNIX_EPOCH);
         }
         assert_eq!((nanoseconds(Timestamp::MIN), nanoseconds(Timestamp::MAX)), (i64::MIN, i64::MAX));
-    }
-
-    #[test]
-    fn a_day_is_one_where_the_asker_is() {
         let moment = |text: &str| text.parse::<Timestamp>().expect("a time");
         let west = TimeZone::fixed(jiff::tz::offset(-8));
         let day = |text: &str| nanoseconds(moment(&format!("{text}T00:00:00Z")));
@@ -298,11 +294,8 @@ mod tests {
         assert!(error(MetadataFilter { labels: vec![Vec::new()], ..nothing() }).contains("label"));
         assert!(error(MetadataFilter { authors: owned(&["@"]), ..nothing() }).contains("author"));
         let moment = |text: &str| Some(text.parse().expect("a time"));
-        let period = MetadataFilter {
-            since: moment("2025-02-01T00:00:00Z"),
-            until: moment("2025-01-01T00:00:00Z"),
-            ..nothing()
-        };
+        let (since, until) = (moment("2025-02-01T00:00:00Z"), moment("2025-01-01T00:00:00Z"));
+        let period = MetadataFilter { since, until, ..nothing() };
         assert!(error(period).contains("after since, which is 2025-02-01T00:00:00Z"));
     }
 }

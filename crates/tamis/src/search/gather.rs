@@ -447,8 +447,7 @@ mod tests {
         let (gathered, reason) = beside(own().expect("gathered"), &scope, failed, |_, shared| Ok(shared));
         assert_eq!(gathered.statistics.found.lexical, Some(0));
         assert!(reason.expect("a reason").starts_with("shared namespaces (shared) were left out: "));
-        assert!(
-            gather_within(&store, &asked, &scope, &Filter::default(), Depth::exactly(9)).expect("gathered").1.is_none()
-        );
+        let gathered = gather_within(&store, &asked, &scope, &Filter::default(), Depth::exactly(9)).expect("gathered");
+        assert!(gathered.1.is_none());
     }
 }

@@ -215,12 +215,8 @@ mod tests {
 
     fn search(query: u8) -> RecordedSearch {
         let candidate = |at: u32| RecordedCandidate { passage: format!("p{at}"), ..RecordedCandidate::default() };
-        RecordedSearch {
-            query_hash: [query; 32],
-            at_ms: i64::from(query),
-            candidates: (0..8).map(candidate).collect(),
-            ..RecordedSearch::default()
-        }
+        let (at_ms, candidates) = (i64::from(query), (0..8).map(candidate).collect());
+        RecordedSearch { query_hash: [query; 32], at_ms, candidates, ..RecordedSearch::default() }
     }
 
     fn said(query: u8, judgements: &[(&str, bool)]) -> JudgedSearch {

@@ -175,10 +175,9 @@ mod tests {
 
     /// A search of four candidates with these probabilities, of which the first three are kept, and its judgements.
     fn judged(query: u8, at_ms: i64, labels: &[(&str, bool)]) -> JudgedSearch {
-        let candidate = |(at, probability): (usize, f32)| RecordedCandidate {
-            passage: format!("p{at}"),
-            probability: Some(probability),
-            ..RecordedCandidate::default()
+        let candidate = |(at, probability): (usize, f32)| {
+            let (passage, probability) = (format!("p{at}"), Some(probability));
+            RecordedCandidate { passage, probability, ..RecordedCandidate::default() }
         };
         let search = RecordedSearch {
             query_hash: [query; 32],
@@ -206,18 +205,13 @@ mod tests {
     const ALL: [(&str, bool); 3] = [("p0", true), ("p1", false), ("p2", false)];
 
     #[test]
-    fn the_entries_above_the_line_count_as_far_as_they_were_shown() {
+    fn the_entries_above_the_line_count_as_far_as_they_were_shown_or_imported() {
         let one = [judged(1, 10, &[("p0", true), ("p2", false), ("p3", true)])];
         assert_eq!(labels(&one, 10), Some(vec![Some(true), None, Some(false)]));
         assert_eq!(labels(&one, 1), Some(vec![Some(true)]));
         let (queries, _) = judged_queries(&one, |_| true);
-        let odds: Vec<f64> =
-            above_the_line(&queries[0], 10).expect("weighed").into_iter().map(|(odds, _)| odds).collect();
+        let odds: Vec<f64> = above_the_line(&queries[0], 10).expect("weighed").into_iter().map(|of| of.0).collect();
         assert!(odds[0].abs() < 1e-6 && (odds[2] - (3.0_f64 / 7.0).ln()).abs() < 1e-6, "{odds:?}");
-    }
-
-    #[test]
-    fn what_an_imported_collection_does_not_list_is_not_relevant() {
         let mut import = judged(1, 10, &[("p1", true)]);
         import.search.entry_point = IMPORTED_JUDGEMENTS.into();
         assert_eq!(labels(&[import], 10), Some(vec![Some(false), Some(true), Some(false)]));
@@ -274,10 +268,9 @@ mod tests {
     }
 
     fn search(query: u8, scores: &[f32]) -> RecordedSearch {
-        let candidate = |(at, &score): (usize, &f32)| RecordedCandidate {
-            passage: format!("p{at}"),
-            score: Some(score),
-            ..RecordedCandidate::default()
+        let candidate = |(at, &score): (usize, &f32)| {
+            let (passage, score) = (format!("p{at}"), Some(score));
+            RecordedCandidate { passage, score, ..RecordedCandidate::default() }
         };
         RecordedSearch {
             namespace: "here".into(),
@@ -314,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn only_searches_whose_values_are_the_same_thing_count() {
+    fn only_searches_of_the_same_values_count_and_those_of_one_query_once() {
         let now = search(1, &[0.75]);
         let other = |change: fn(&mut RecordedSearch)| {
             let mut other = search(2, &[0.75]);
@@ -330,10 +323,6 @@ mod tests {
         ];
         let (queries, others) = calibration_queries(&judged, &now);
         assert_eq!((queries.len(), others), (1, 4));
-    }
-
-    #[test]
-    fn judgements_of_one_query_at_several_searches_are_one_query() {
         let first = judged_search(search(1, &[0.75, 0.5]), &[("p0", true, 1), ("p9", true, 1), ("p1", true, 1)]);
         let again = judged_search(search(1, &[0.75, 0.25]), &[("p1", false, 2), ("p8", true, 3)]);
         let (queries, _) = calibration_queries(&[first, again], &search(7, &[0.5]));

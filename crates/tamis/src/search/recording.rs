@@ -452,7 +452,7 @@ mod quality_row_tests {
     }
 
     #[test]
-    fn a_row_by_hand() {
+    fn a_row_by_hand_in_which_what_is_not_known_is_not_zero() {
         let mut decided = decided("max_gap", 3, 4);
         decided.cut.diagnostics.insert("threshold_method".into(), "adaptive".into());
         decided.cut.diagnostics.insert("gap_size".into(), 0.25.into());
@@ -463,11 +463,7 @@ mod quality_row_tests {
         assert_eq!(row.mean_kept_distance, Some(0.375), "of the two kept ones whose similarity is known");
         assert_eq!((row.best_similarity, row.similarity_mean), (Some(0.875), Some(0.125)));
         assert_eq!(row.corpus, "all");
-    }
-
-    #[test]
-    fn what_is_not_known_is_not_zero() {
-        let gated = row(&[None, None], &decided("gate", 0, 2));
+        let gated = self::row(&[None, None], &self::decided("gate", 0, 2));
         assert_eq!((gated.threshold_method.as_str(), gated.kept), ("gate", 0));
         assert_eq!((gated.mean_kept_distance, gated.best_similarity), (None, None));
         assert_eq!(gated.language_match_ratio, None, "nothing was hinted at");
@@ -526,16 +522,12 @@ mod record_tests {
     }
 
     #[test]
-    fn a_rule_on_another_scale_has_the_pool_in_its_own_order() {
+    fn a_rule_on_another_scale_has_the_pool_in_its_own_order_and_what_reranking_made_of_it() {
         let search = search("convex 0.5", &[(0.5, 8.0, 0.875), (1.0, 0.0, 0.5), (0.9, 0.0, 0.475)]);
         // By similarity the second and third lie before the gap.
         assert_eq!(kept(&search, "max_gap:min_candidates_for_gap=2"), [1, 2]);
-    }
-
-    #[test]
-    fn what_reranking_made_of_a_value_is_carried_over() {
         // The second was ranked down to half of its fused 1, for example as a test. At similarity 0.8 it is then read as 0.4.
-        let search = search("convex 0.5", &[(0.6, 8.0, 0.9444444), (0.8, 8.0, 0.5)]);
+        let search = self::search("convex 0.5", &[(0.6, 8.0, 0.9444444), (0.8, 8.0, 0.5)]);
         assert_eq!(kept(&search, "max_gap:ceiling=0.45"), [0]);
     }
 

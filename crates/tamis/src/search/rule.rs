@@ -394,23 +394,18 @@ mod tests {
     #[test]
     fn aims_take_the_place_of_the_rules_own() {
         let aim = Aim { min_precision: Some(0.8), budget_tokens: Some(500), ..Aim::default() };
-        let rule =
-            aim.set(parse("auto:strictness=2,min_precision=0.1").expect("a rule").as_ref()).expect("it has both");
+        let rule = aim.set(parse("auto:strictness=2,min_precision=0.1").expect("a rule").as_ref()).expect("both");
         assert_eq!(rule.to_string(), "auto:want=auto,strictness=2,target_recall=0,min_precision=0.8,budget_tokens=500");
     }
 
     #[test]
-    fn without_aims_every_rule_stays_as_it_is() {
+    fn without_aims_every_rule_stays_as_it_is_and_values_out_of_range_are_told_the_range() {
         for method in METHODS {
             let rule = parse(method.name).expect("a rule");
             let asked = TunedRule::new(rule.as_ref(), Want::Auto, &Aim::default()).expect("nothing is asked");
             assert_eq!(asked.rule().to_string(), rule.to_string());
             assert_eq!(asked.note(method.name), None);
         }
-    }
-
-    #[test]
-    fn values_out_of_range_are_told_the_range() {
         let aim = Aim { target_recall: Some(2.0), ..Aim::default() };
         let error = aim.set(parse("auto").expect("a rule").as_ref()).expect_err("2 is no recall");
         assert_eq!(error.to_string(), "auto:target_recall must be a number from 0 to 0.999 and is 2");
@@ -436,10 +431,8 @@ mod tests {
         let mut request = SearchRequest::new("x");
         assert!(request.tuned_rule(&config).expect("no aim").rule().to_string().starts_with("auto:want=all,"));
         request.cut.goal.want = Some(Want::Auto);
-        assert_eq!(
-            request.tuned_rule(&config).expect("no aim").rule().to_string(),
-            config.search.cut.as_ref().expect("a rule").to_string()
-        );
+        let configured = config.search.cut.as_ref().expect("a rule").to_string();
+        assert_eq!(request.tuned_rule(&config).expect("no aim").rule().to_string(), configured);
         request.cut.method = Some("auto".into());
         request.cut.goal.aim.strictness = Some(3.0);
         assert!(request.tuned_rule(&config).expect("auto has it").rule().to_string().contains("strictness=3"));
@@ -450,22 +443,15 @@ mod tests {
     }
 
     fn row(language: &str, threshold: f64, model: &str, calibrated_at_ms: i64) -> Calibration {
-        Calibration {
-            language: language.into(),
-            threshold,
-            sample_size: 100,
-            provider: "static".into(),
-            model: model.into(),
-            calibrated_at_ms,
-        }
+        let (language, provider, model) = (language.into(), "static".into(), model.into());
+        Calibration { language, threshold, sample_size: 100, provider, model, calibrated_at_ms }
     }
 
     /// A model, a time and thresholds.
     type Written<'a> = (&'a str, Option<&'a str>, &'a [(&'a str, f64)]);
 
     fn config(manual: &[(&str, f64)], calibrated: Option<Written<'_>>) -> ThresholdConfig {
-        let map =
-            |values: &[(&str, f64)]| values.iter().map(|&(language, value)| (language.to_owned(), value)).collect();
+        let map = |all: &[(&str, f64)]| all.iter().map(|&(language, value)| (language.to_owned(), value)).collect();
         ThresholdConfig {
             manual: map(manual),
             built_in: map(&[("rust", 0.7), ("typescript", 0.65), ("python", 0.6)]),
@@ -504,15 +490,11 @@ mod tests {
     }
 
     #[test]
-    fn a_default_given_with_the_cut_is_the_default() {
+    fn a_default_given_with_the_cut_is_the_default_and_a_value_equal_to_it_is_manual() {
         let (thresholds, _) = resolve(&config(&[], None), &[], None);
         let rule = tamis_cut::parse("language:default=0.4").expect("a cut");
         let thresholds = thresholds.with_default_of(&*rule);
         assert_eq!((thresholds.threshold(Some("kotlin")), thresholds.threshold(Some("rust"))), (0.4, 0.7));
-    }
-
-    #[test]
-    fn a_manual_value_equal_to_the_built_in_one_is_manual() {
         let rows = [row("rust", 0.5, "a", 1)];
         let (thresholds, _) = resolve(&config(&[("rust", 0.70)], None), &rows, Some(&under("static", "a")));
         assert_eq!(thresholds.entry("rust"), (0.70, Manual));

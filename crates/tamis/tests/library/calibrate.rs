@@ -93,10 +93,8 @@ fn a_calibration_is_what_later_searches_are_held_against() {
         assert_eq!(held(&index, "static", &language.language), expected, "in this process");
         assert_eq!(held(&open(directory.path(), &[]), "static", &language.language), expected, "in the next one");
     }
-    assert_eq!(
-        report.config_file,
-        Some(dunce::canonicalize(directory.path().join(".tamis/config.toml")).expect("there"))
-    );
+    let file = dunce::canonicalize(directory.path().join(".tamis/config.toml")).expect("there");
+    assert_eq!(report.config_file, Some(file));
     fs::remove_file(directory.path().join(".tamis/config.toml")).expect("removed");
     let rust = report.languages[1].measured.expect("measured").threshold;
     assert_eq!(held(&open(directory.path(), &[]), "static", "rust").0, rust, "from the index alone");
@@ -205,11 +203,8 @@ fn thresholds_of_the_configuration_are_handed_on_under_their_model() {
 fn a_calibration_of_one_language_keeps_the_others_and_needs_no_file() {
     let (directory, index) = indexed(&both());
     let all = calibrate(&index, &CalibrateRequest::default());
-    let request = CalibrateRequest {
-        method: CalibrateMethod::P10,
-        languages: vec!["Rust".into()],
-        ..CalibrateRequest::default()
-    };
+    let languages = vec!["Rust".into()];
+    let request = CalibrateRequest { method: CalibrateMethod::P10, languages, ..CalibrateRequest::default() };
     let rust = calibrate(&open(directory.path(), &[]), &request);
     assert_eq!(rust.languages.len(), 1);
     let threshold = |report: &CalibrateReport, at: usize| report.languages[at].measured.expect("measured").threshold;

@@ -11,11 +11,8 @@ fn origins_have_an_order_and_the_pool_and_cut_their_defaults() {
         fs::write(&path, text).expect("written");
         Some(path)
     };
-    let mut origins = Origins {
-        user: write("user.toml", "[search]\ntop_k = 2\npool = 50\n"),
-        project: write("project.toml", "[search]\ntop_k = 3\n"),
-        ..Origins::default()
-    };
+    let user = write("user.toml", "[search]\ntop_k = 2\npool = 50\n");
+    let mut origins = Origins { user, project: write("project.toml", "[search]\ntop_k = 3\n"), ..Origins::default() };
     let config = Config::load(&origins, None).expect("valid");
     assert!(matches!(config.settings["search.top_k"].source, Source::Project(_)));
     assert!(matches!(config.settings["search.pool"].source, Source::User(_)));

@@ -11,10 +11,8 @@ use tamis_store::{
 
 fn document(namespace: &str, path: &str, text: &str) -> NewDocument {
     let collection = if path.contains(':') { "evidence" } else { "docs" };
-    NewDocument {
-        passages: vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)],
-        ..NewDocument::new(namespace, collection, path)
-    }
+    let passages = vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)];
+    NewDocument { passages, ..NewDocument::new(namespace, collection, path) }
 }
 
 fn store() -> (tempfile::TempDir, EmbeddedStore) {
@@ -43,11 +41,8 @@ fn writes_nothing(report: &CopyReport) -> bool {
 fn evidence(store: &dyn Store, claims: &[&str]) {
     let page = Page { id: "p".into(), ..Page::default() };
     let fragment = Fragment { id: "f".into(), page_id: "p".into(), text: "it is so".into(), ..Fragment::default() };
-    let mut records = vec![
-        EvidenceRecord::Task(Task { id: "t".into(), question: "why".into(), ..Task::default() }),
-        EvidenceRecord::Page(page),
-        EvidenceRecord::Fragment(fragment),
-    ];
+    let task = EvidenceRecord::Task(Task { id: "t".into(), question: "why".into(), ..Task::default() });
+    let mut records = vec![task, EvidenceRecord::Page(page), EvidenceRecord::Fragment(fragment)];
     let mut changes = vec![Change::Put(document("here", "fragment:f", "it is so"))];
     for id in claims {
         let claim = Claim { id: (*id).into(), task_id: "t".into(), text: "so".into(), ..Claim::default() };
@@ -98,10 +93,8 @@ fn a_text_with_a_nul_goes_to_a_database_and_back_with_its_vector() {
     assert_eq!(second.namespaces[0].documents.different, 0, "{second:#?}");
     assert!(writes_nothing(&copied(&there, &back, &CopyOptions::default())));
     let original = from.text_vectors("here", "toy", &[TextHash::from_text("bread\0and oven")]).expect("read");
-    assert_eq!(
-        back.text_vectors("here", "toy", &[TextHash::from_text("bread\u{fffd}and oven")]).expect("read"),
-        original
-    );
+    let copied = back.text_vectors("here", "toy", &[TextHash::from_text("bread\u{fffd}and oven")]).expect("read");
+    assert_eq!(copied, original);
 }
 
 #[test]
@@ -118,13 +111,9 @@ fn chosen_namespaces_come_alone_with_their_searches_and_newer_thresholds_stay() 
     for (id, namespace) in [("a", "here"), ("b", "there"), ("c", "here,there")] {
         from.usage().expect("a log").record(&search(id, namespace)).expect("recorded");
     }
-    let threshold = |threshold, calibrated_at_ms| Calibration {
-        language: "rust".into(),
-        threshold,
-        sample_size: 9,
-        provider: "local".into(),
-        model: "toy".into(),
-        calibrated_at_ms,
+    let threshold = |threshold, calibrated_at_ms| {
+        let (language, provider, model) = ("rust".into(), "local".into(), "toy".into());
+        Calibration { language, threshold, sample_size: 9, provider, model, calibrated_at_ms }
     };
     from.put_calibrations(&[threshold(0.5, 1)]).expect("put");
     to.put_calibrations(&[threshold(0.6, 2)]).expect("put");

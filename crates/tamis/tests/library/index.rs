@@ -44,12 +44,8 @@ fn a_stopped_run_leaves_a_valid_index_that_the_next_one_completes() {
 #[test]
 fn documents_given_by_a_program_stay_when_the_tree_is_refreshed() {
     let (_tree, index) = opened_notes(&[]);
-    let document = TextDocument {
-        id: "memo:1".into(),
-        collection: "memos".into(),
-        title: Some("Submarine".into()),
-        text: "A submarine dives by flooding its ballast tanks.".into(),
-    };
+    let (title, text) = (Some("Submarine".into()), "A submarine dives by flooding its ballast tanks.".into());
+    let document = TextDocument { id: "memo:1".into(), collection: "memos".into(), title, text };
     index.put_documents(std::slice::from_ref(&document)).expect("put");
     refresh(&index);
     assert_eq!(paths(&ask(&index, "how does a submarine dive")), ["memo:1"]);

@@ -8,11 +8,9 @@ fn any_search_can_ask_for_diversity_and_memories_do_without() {
     let tree = Tree::new(&[]);
     // Collections that no file belongs to, so that the memories can be given directly.
     let index = tree.open(&[("memory.collections", "diary,papers"), ("memory.diversity", "on")]);
-    let document = |(id, text): (&str, &str)| TextDocument {
-        id: id.to_owned(),
-        collection: id.split('/').next().unwrap_or(id).to_owned(),
-        title: None,
-        text: text.to_owned(),
+    let document = |(id, text): (&str, &str)| {
+        let collection = id.split('/').next().unwrap_or(id).to_owned();
+        TextDocument { id: id.to_owned(), collection, title: None, text: text.to_owned() }
     };
     let notes = [
         ("diary/a.md", "The lighthouse lamp turns once in ten seconds."),

@@ -14,13 +14,8 @@ struct Warmth {
 
 impl Warmth {
     fn new() -> Arc<Warmth> {
-        let info = ModelInfo {
-            id: "warmth".into(),
-            dimension: 2,
-            max_tokens: None,
-            provider: Provider::Local,
-            fusion_weight: 0.5,
-        };
+        let (id, provider) = ("warmth".into(), Provider::Local);
+        let info = ModelInfo { id, dimension: 2, max_tokens: None, provider, fusion_weight: 0.5 };
         Arc::new(Warmth { info, read: Mutex::default() })
     }
 
@@ -51,14 +46,11 @@ const QUESTION: &str = "why is it so cold in the rooms upstairs";
 fn tree() -> Tree {
     let tree = Tree::new(&[]);
     for number in 0..15 {
-        let text =
-            format!("# Room {number}\n\nThe rooms on floor {number} have windows, and curtains number {number}.\n");
+        let text = format!("# Room {number}\n\nThe rooms on floor {number} have windows and curtains of {number}.\n");
         tree.write(&format!("house/plans/floors/room{number}.md"), text.as_bytes());
     }
-    tree.write(
-        "house/plans/floors/heating.md",
-        b"# Heating\n\nBleed the radiators, then press the button of the boiler in rooms.\n",
-    );
+    let heating = b"# Heating\n\nBleed the radiators, then press the button of the boiler in rooms.\n";
+    tree.write("house/plans/floors/heating.md", heating);
     tree
 }
 

@@ -67,13 +67,8 @@ impl Embedder for FewWords {
 #[test]
 fn vectors_can_come_from_the_program() {
     let tree = tree();
-    let info = ModelInfo {
-        id: "few-words".into(),
-        dimension: 64,
-        max_tokens: None,
-        provider: Provider::Local,
-        fusion_weight: 0.5,
-    };
+    let (id, provider) = ("few-words".into(), Provider::Local);
+    let info = ModelInfo { id, dimension: 64, max_tokens: None, provider, fusion_weight: 0.5 };
     let model = Arc::new(FewWords(info));
     let index = Index::builder(tree.path())
         .embedder("few", model)

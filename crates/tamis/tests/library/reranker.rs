@@ -90,8 +90,7 @@ fn a_reranker_decides_under_its_calibration_and_no_pair_is_sent_twice() {
     assert!(!other.cut.diagnostics.contains_key("judge") && endpoint.calls() == 0);
     let answer = ask(&index);
     assert_eq!(endpoint.calls(), 1);
-    let judged =
-        answer.pool.expect("explained").into_iter().find(|entry| entry.path == "shop.md").expect("there").judged;
+    let judged = answer.pool.expect("explained").into_iter().find(|one| one.path == "shop.md").expect("there").judged;
     assert!((judged.expect("read") - 0.999).abs() < 1e-6);
     search(&index, SearchRequest::new(format!("{QUERY} {}", "please ".repeat(60))));
     assert_eq!(endpoint.calls(), 2, "a long query is read too");

@@ -39,8 +39,7 @@ fn a_search_without_a_cut_is_recorded_as_what_it_shows() {
     let answer = search(&index, SearchRequest::new("how hot must the oven be").all().limit(3));
     assert!(answer.results.len() == 3 && answer.cut.candidates > 3, "{:?}", answer.cut);
     let stats = stats(&index);
-    let (method, kept) =
-        stats.methods.iter().map(|share| (share.name.as_str(), share.mean_kept)).next().expect("a method");
+    let (method, kept) = stats.methods.iter().map(|one| (one.name.as_str(), one.mean_kept)).next().expect("a method");
     assert_eq!((method, kept, stats.shortened), ("off", 3.0, 0));
 }
 
@@ -125,11 +124,9 @@ fn a_replay_keeps_what_the_search_itself_keeps_whatever_was_recorded() {
                 let replay = replay(&index, &names);
                 for (name, summary) in names.iter().zip(&replay.cuts[1..]) {
                     let cut = with_cut(&index, query, name).cut;
-                    assert_eq!(
-                        (summary.kept_mean, summary.methods.keys().collect::<Vec<_>>()),
-                        (cut.keep as f64, vec![&cut.method]),
-                        "{query}: {name} after {recorded}, {fusion}"
-                    );
+                    let methods: Vec<_> = summary.methods.keys().collect();
+                    let expected = (cut.keep as f64, vec![&cut.method]);
+                    assert_eq!((summary.kept_mean, methods), expected, "{query}: {name} after {recorded}, {fusion}");
                 }
             }
         }

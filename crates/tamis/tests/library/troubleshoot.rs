@@ -14,8 +14,7 @@ const BODY: &str = "Since the update the login page says bad token and nobody ge
 
 fn tracker() -> Vec<Issue> {
     let mut solved = closed(1, TITLE, BODY);
-    solved.comments =
-        vec![said("alice", "Which version of the session store do you run?"), said("bob", "Clear it once.")];
+    solved.comments = vec![said("alice", "Which version of the session store is it?"), said("bob", "Clear it once.")];
     vec![
         solved,
         closed(2, "Printer driver cannot find the paper tray", "The driver shows no tray of paper at all."),
@@ -36,11 +35,9 @@ fn ask(index: &Index, title: &str, body: &str) -> Troubleshooting {
 
 fn wiki(index: &Index, pages: &[(&str, &str)]) {
     let page = |(name, text): &(&str, &str)| {
-        let passage = NewPassage {
-            heading: Some((*name).to_owned()),
-            embedded_text: format!("{name}\n{text}"),
-            ..NewPassage::new("section", 1..=1, *text, TextForm::Prose)
-        };
+        let new = NewPassage::new("section", 1..=1, *text, TextForm::Prose);
+        let embedded_text = format!("{name}\n{text}");
+        let passage = NewPassage { heading: Some((*name).to_owned()), embedded_text, ..new };
         Change::Put(NewDocument {
             title: Some((*name).to_owned()),
             origin: Some("test".into()),
@@ -79,8 +76,7 @@ fn the_wiki_answers_where_no_issue_does_and_says_what_found_it() {
     assert!(off_topic.reason.contains("nothing in the wiki either"), "{}", off_topic.reason);
 
     let (_tree, index) = opened_notes(&[]);
-    let pages =
-        [&PAGES[..], &[("Failures", "KRAKEN_OVERRUN: the queue of the loader is full; make it longer.")]].concat();
+    let pages = [&PAGES[..], &[("Failures", "KRAKEN_OVERRUN: the queue of the loader is full; extend it.")]].concat();
     wiki(&index, &pages);
     let body = "Yesterday evening my colleague and I came back from lunch, sat down, drank some tea with lemon, watched birds \
                 outside and wondered about holidays in the mountains, about skiing, snow, cheese and good weather. Then a \

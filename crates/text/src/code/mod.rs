@@ -201,10 +201,8 @@ mod tests {
         assert_eq!(title("python", "#!/usr/bin/python\n\"\"\"Store things.\"\"\"\n"), some("Store things."));
         assert_eq!(title("python", "\"\"\"\nStore things.\n\"\"\"\n"), some("Store things."));
         assert_eq!(title("python", "import os\n"), None);
-        assert_eq!(
-            title("go", "// licence\n\n// Package store keeps.\n// More.\npackage store\n"),
-            some("Package store keeps.")
-        );
+        let licensed = "// licence\n\n// Package store keeps.\n// More.\npackage store\n";
+        assert_eq!(title("go", licensed), some("Package store keeps."));
         assert_eq!(title("go", "// licence\n\npackage store\n"), None);
         assert_eq!(title("c", "/* x */\n"), None);
     }

@@ -342,12 +342,9 @@ mod tests {
     fn methods_are_below_their_type_and_tests_are_marked() {
         let text = "class Door:\n    def open(self, key):\n        pass\n\ndef knock() -> None:\n    pass\n";
         let found = outline("python", text);
-        let found: Vec<_> =
-            found.iter().map(|one| (one.depth, one.line, one.end_line, one.signature.as_str())).collect();
-        assert_eq!(
-            found,
-            [(0, 1, 3, "class Door"), (1, 2, 3, "def open(self, key)"), (0, 5, 6, "def knock() -> None")]
-        );
+        let found: Vec<_> = found.iter().map(|it| (it.depth, it.line, it.end_line, it.signature.as_str())).collect();
+        let definitions = [(0, 1, 3, "class Door"), (1, 2, 3, "def open(self, key)"), (0, 5, 6, "def knock() -> None")];
+        assert_eq!(found, definitions);
         let text = "fn work() {}\n\n#[cfg(test)]\nmod tests {\n    fn helper() {}\n}\n";
         let tests: Vec<_> = outline("rust", text).iter().map(|one| (one.line, one.is_test)).collect();
         assert_eq!(tests, [(1, false), (4, true), (5, true)]);

@@ -339,13 +339,10 @@ mod tests {
         let words = "one two three four";
         let session = session(&[("Ann", words), ("Ben", words), ("Ann", words), ("Ben", words), ("Ben", words)]);
         let document = session.document(&ConversationOptions { max_tokens: 36, ..ConversationOptions::default() });
-        let texts: Vec<_> =
-            document.passages.iter().map(|passage| (passage.start_line, passage.end_line, passage.part)).collect();
+        let texts: Vec<_> = document.passages.iter().map(|one| (one.start_line, one.end_line, one.part)).collect();
         assert_eq!(texts, [(1, 3, Some(0)), (3, 5, Some(1)), (5, 7, Some(2)), (7, 9, Some(3))]);
-        assert_eq!(
-            document.passages[0].text,
-            "Ann (2026-11-22 12:00): one two three four\n\nBen (2026-11-22 12:01): one two three four"
-        );
+        let text = "Ann (2026-11-22 12:00): one two three four\n\nBen (2026-11-22 12:01): one two three four";
+        assert_eq!(document.passages[0].text, text);
         let authors: Vec<_> = document.passages.iter().map(|passage| passage.author.as_deref()).collect();
         assert_eq!(authors, [None, None, None, Some("Ben")]);
         assert_eq!(document.title.as_deref(), Some("Ann, Ben, 2026-11-22 12:00"));

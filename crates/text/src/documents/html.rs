@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_its_main_text_on_its_own_lines() {
+    fn a_page_is_its_main_text_on_its_own_lines_and_a_main_part_leaves_out_the_rest() {
         let text = body(&format!(
             "<nav><a href='/'>Home</a></nav>\n<div class=\"sidebar\">Other <div>pages</div></div>\n<h1>Boiler\n  care</h1>\n<p>Open\nthe <b>valve</b>.</p>\n<ul><li>One</li>\n<li>Two</li></ul>\n<pre>\nif a &lt; b {{\n    c();\n}}</pre>\n<table><tr><th>Part</th><th>Years</th></tr>\n<tr><td>Pump</td><td>12</td></tr></table>\n{}<script>no()</script><footer>no</footer>",
             long()
@@ -422,23 +422,14 @@ mod tests {
         let page = page(text.as_bytes()).expect("a page");
         assert_eq!(page.title.as_deref(), Some("Boiler & pump"));
         let lines: Vec<_> = page.text.lines().collect();
-        assert_eq!(
-            &lines[4..15],
-            [
-                "# Boiler care", "", "Open", "the valve.", "- One", "- Two", "", "if a < b {", "    c();", "}",
-                "Part | Years"
-            ]
-        );
+        let shown = "# Boiler care\n\nOpen\nthe valve.\n- One\n- Two\n\nif a < b {\n    c();\n}\nPart | Years";
+        assert_eq!(lines[4..15].join("\n"), shown);
         assert_eq!(lines[15], "Pump | 12");
         assert!(!page.text.contains("Home") && !page.text.contains("pages") && !page.text.contains("no"));
         let source: Vec<_> = text.lines().collect();
         assert!(source[4].contains("Boiler") && source[8].contains("One") && source[15].contains("Pump"));
-    }
-
-    #[test]
-    fn a_main_part_leaves_out_the_rest() {
         let text = body(&format!("<div>Welcome to the site</div><main>{}</main><div>Our partners</div>", long()));
-        let page = page(text.as_bytes()).expect("a page");
+        let page = super::page(text.as_bytes()).expect("a page");
         assert!(page.text.contains("radiators") && !page.text.contains("Welcome") && !page.text.contains("partners"));
     }
 
@@ -469,19 +460,16 @@ mod tests {
     }
 
     #[test]
-    fn a_short_page_in_signs_is_a_page() {
+    fn a_short_page_in_signs_and_one_inside_of_navigation_are_read() {
         let page = |sentence: &str, times: usize| {
             page(body(&format!("<p>{}</p>", sentence.repeat(times))).as_bytes()).is_some()
         };
-        assert!(
-            page("水門の点検は毎月行う。", 8) && page("수문은 매달 점검한다. ", 8) && page("闸门每月检查一次。", 9)
-        );
+        for (text, times) in [("水門の点検は毎月行う。", 8), ("수문은 매달 점검한다. ", 8), ("闸门每月检查一次。", 9)]
+        {
+            assert!(page(text, times), "{text}");
+        }
         assert!(!page("水門。", 8) && !page("Open gates. ", 8));
-    }
-
-    #[test]
-    fn a_page_inside_of_navigation_is_still_read() {
         let text = body(&format!("<div class=\"menu\">{}", long()));
-        assert!(page(text.as_bytes()).is_some_and(|page| page.text.contains("radiators")));
+        assert!(super::page(text.as_bytes()).is_some_and(|page| page.text.contains("radiators")));
     }
 }

@@ -208,11 +208,8 @@ mod tests {
         let url = |comment: IssueComment, url: &str| IssueComment { url: Some(url.into()), ..comment };
         let time = "2024-01-01T00:00:00Z";
         let mut issue = Issue::new(1, "A");
-        issue.add_comments([
-            said("ada", time, "one"),
-            said("ada", time, "two"),
-            said("bob", "2023-01-01T00:00:00Z", "zero"),
-        ]);
+        let zero = said("bob", "2023-01-01T00:00:00Z", "zero");
+        issue.add_comments([said("ada", time, "one"), said("ada", time, "two"), zero]);
         assert_eq!(bodies(&issue), ["zero", "one", "two"]);
         // The same again, with addresses; then another of that second, at another address.
         issue.add_comments([url(said("ada", time, "one"), "#1"), url(said("ada", time, "two"), "#2")]);

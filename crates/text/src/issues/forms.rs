@@ -433,17 +433,13 @@ mod tests {
     }
 
     #[test]
-    fn questions_differ_from_headings_of_ones_own() {
+    fn questions_differ_from_headings_of_ones_own_and_statements_from_tasks() {
         for heading in ["Steps to Reproduce", "🐛 Describe the bug", "1. What happened?", "2) Version:", "__Logs__"] {
             assert!(asks(QUESTIONS, heading), "{heading}");
         }
         for heading in ["Version 2.0", "Logs of 2024", "Summary of the crash", "", "1."] {
             assert!(!asks(QUESTIONS, heading), "{heading}");
         }
-    }
-
-    #[test]
-    fn statements_differ_from_tasks() {
         for text in [
             "I have searched the issues", "I've read the rules", "I agree to the code of conduct",
             "Bug fix (non-breaking)", "New feature",

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_an_entry_begins_with() {
+    fn finds_what_an_entry_begins_with_and_other_numbers_are_no_stamps() {
         let at = |hour, minute| Some(Stamp { day: None, time: Some(time(hour, minute, 0, 0)) });
         for line in [
             "- 14:05 text", "* **14:05** text", "14:05: text", "## 14:05", "- [x] 14:05 text", "1. [14:05] x",
@@ -281,15 +281,9 @@ mod tests {
         }
         assert_eq!(stamp("- 9:30 – text"), at(9, 30));
         let day = date(2026, 11, 22);
-        assert_eq!(
-            stamp("- 2026-11-22 14:05 text"),
-            Some(Stamp { day: Some(day), time: at(14, 5).and_then(|at| at.time) })
-        );
+        let stamped = Stamp { day: Some(day), time: at(14, 5).and_then(|at| at.time) };
+        assert_eq!(stamp("- 2026-11-22 14:05 text"), Some(stamped));
         assert_eq!(stamp("## 2026-11-22: backups"), Some(Stamp { day: Some(day), time: None }));
-    }
-
-    #[test]
-    fn other_numbers_are_no_stamps() {
         for line in [
             "- 10:5 on", "- 25:00", "- 14:60", "- 3 of 5", "- 14:05h30", "- at 14:05", "", "- 16:9x", "- 13:05 pm",
             "-", "- é14:05",

@@ -249,14 +249,10 @@ mod tests {
     }
 
     #[test]
-    fn front_matter_says_how_severe_it_is() {
+    fn front_matter_gives_the_title_and_says_how_severe_it_is() {
         let severity = |text: &str| markdown_outline(&Lines::new(text)).metadata.value("severity").map(str::to_owned);
         assert_eq!(severity("---\ntitle: Outage\nseverity: Critical\n---\nBody\n").as_deref(), Some("Critical"));
         assert_eq!(severity("---\ntitle: Outage\n---\nseverity: major\n"), None);
-    }
-
-    #[test]
-    fn front_matter_gives_the_title() {
         for text in ["---\ntitle: \"A: b\"\ntags: [x]\n---\n\nBody\n", "+++\ntitle = 'A: b'\n+++\nBody\n"] {
             let outline = markdown_outline(&Lines::new(text));
             assert_eq!(outline.title.as_deref(), Some("A: b"));
@@ -266,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_each_mark() {
+    fn reads_each_mark_outside_of_fenced_blocks() {
         assert_eq!(repeated("== Install", '='), Some((2, " Install")));
         assert_eq!(repeated("====", '='), None);
         assert_eq!(repeated("* Note", '*'), Some((1, " Note")));
@@ -276,10 +272,6 @@ mod tests {
         assert_eq!(wikitext("==="), None);
         assert_eq!(latex(r"\section*{Method} \label{m}"), Some((3, "Method")));
         assert_eq!(latex(r"\emph{x}"), None);
-    }
-
-    #[test]
-    fn fenced_blocks_hold_no_headings() {
         let outline = marked_outline(&Lines::new("= A\n\n----\n= B\n----\n\n== C\n"), |line| repeated(line, '='));
         let found: Vec<_> = outline.headings.iter().map(|heading| heading.text.as_str()).collect();
         assert_eq!(found, ["A", "C"]);

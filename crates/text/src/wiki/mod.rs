@@ -122,17 +122,11 @@ mod tests {
     }
 
     #[test]
-    fn the_first_passage_stands_for_the_page_and_sections_follow() {
+    fn the_first_passage_stands_for_the_page_sections_follow_and_navigation_has_none() {
         let document = page("Key-Rotation.md", "Why we do it.\n\n# When\n\nEach spring.\n\n# How\n\nBy hand.\n");
         let texts: Vec<_> = document.passages.iter().map(|passage| passage.embedded_text().into_owned()).collect();
-        assert_eq!(
-            texts,
-            ["Key Rotation\nWhy we do it.", "Key Rotation\n# When\n\nEach spring.", "Key Rotation\n# How\n\nBy hand."]
-        );
-    }
-
-    #[test]
-    fn navigation_has_no_passages() {
+        let parts = ["Why we do it.", "# When\n\nEach spring.", "# How\n\nBy hand."];
+        assert_eq!(texts, parts.map(|part| format!("Key Rotation\n{part}")));
         for path in ["_Sidebar.md", "a/_Footer.md", "_header.rst"] {
             assert!(page(path, "* [Home](Home)\n").passages.is_empty(), "{path}");
         }

@@ -185,10 +185,8 @@ fn documents_of_many_small_parts_are_bounded() {
     assert_refused(outcome("a.epub", &archive(&files)), Skip::TooLarge);
     // One chapter that the order names again and again, and one that the list names under many names.
     let chapter = format!("<p>{}</p>", "Words of the chapter. ".repeat(20_000));
-    let order = format!(
-        "<package><manifest><item id='a' href='a.xhtml'/></manifest><spine>{}</spine></package>",
-        "<itemref idref='a'/>".repeat(10_000)
-    );
+    let items = "<itemref idref='a'/>".repeat(10_000);
+    let order = format!("<package><manifest><item id='a' href='a.xhtml'/></manifest><spine>{items}</spine></package>");
     let list: String = (0..10_000).map(|number| format!("<item id='{number}' href='a.xhtml'/>")).collect();
     for package in [order, format!("<package><manifest>{list}</manifest></package>")] {
         let files = [

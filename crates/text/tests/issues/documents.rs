@@ -34,10 +34,8 @@ fn every_passage_is_embedded_under_the_whole_title() {
     let issue = with_comments("They stick.", ["So do windows here.", "Doors > windows, I say"]);
     let document = document(&issue);
     let embedded: Vec<_> = document.passages.iter().map(|passage| passage.embedded_text().into_owned()).collect();
-    assert_eq!(
-        embedded,
-        ["Doors > windows\nThey stick.", "Doors > windows\nSo do windows here.", "Doors > windows, I say"]
-    );
+    let passages = ["Doors > windows\nThey stick.", "Doors > windows\nSo do windows here.", "Doors > windows, I say"];
+    assert_eq!(embedded, passages);
     assert_eq!(document.title.as_deref(), Some("Doors > windows"));
 }
 
@@ -74,8 +72,7 @@ fn a_long_body_is_divided_at_its_headings_and_says_where_one_is() {
         |name: &str| format!("## {name}\n\n{}\n\n", format!("The {name} was opened and closed again.\n").repeat(20));
     let body = format!("{}{}{}", section("door"), section("window"), section("gate"));
     let document = document(&with_comments(&body, []));
-    let heads: Vec<_> =
-        document.passages.iter().map(|passage| passage.text.lines().next().unwrap_or_default()).collect();
+    let heads: Vec<_> = document.passages.iter().map(|one| one.text.lines().next().unwrap_or_default()).collect();
     assert!(heads.len() > 1 && heads.iter().all(|line| line.starts_with("## ")), "{heads:?}");
     let small = with_comments(&section("door"), []).document(&Options { max_tokens: 60 });
     assert!(small.passages.len() > 2);
@@ -112,14 +109,9 @@ fn a_remark_says_what_it_is_about() {
 #[test]
 fn a_comment_is_its_own_words() {
     let asked = "Does the door also stick when it is warm outside?";
-    let issue = with_comments(
-        "It sticks.",
-        [
-            asked,
-            "> Does the door also stick\n> when it is warm outside?\n\nNein.",
-            "> Does the door also stick when it is warm outside?",
-        ],
-    );
+    let answered = "> Does the door also stick\n> when it is warm outside?\n\nNein.";
+    let quoted = "> Does the door also stick when it is warm outside?";
+    let issue = with_comments("It sticks.", [asked, answered, quoted]);
     assert_eq!(texts(&issue), ["It sticks.", asked, "Nein.", "> Does the door also stick when it is warm outside?"]);
 }
 
@@ -137,7 +129,6 @@ fn dates_and_authors_are_those_of_the_part() {
     let document = document(&issue);
     let day = |ns: Option<i64>| ns.map(|ns| ns / 86_400_000_000_000);
     assert_eq!(day(document.dated_ns), Some(19_852));
-    let parts: Vec<_> =
-        document.passages.iter().map(|passage| (passage.author.as_deref(), day(passage.dated_ns))).collect();
+    let parts: Vec<_> = document.passages.iter().map(|one| (one.author.as_deref(), day(one.dated_ns))).collect();
     assert_eq!(parts, [(Some("ada"), Some(19_844)), (Some("bob"), Some(19_845))]);
 }

@@ -68,9 +68,8 @@ fn issues_and_merge_requests_of_gitlab_have_numbers_of_their_own() {
         let archive = read(&bytes);
         assert_eq!(issue(&archive, 12).title.get(..14), Some("Das Rad klemmt"));
         assert_eq!(archive.bad.len(), 1);
-        assert!(
-            bad(&archive).iter().all(|bad| bad.starts_with(&format!("line {line}: ")) && bad.contains("namespace"))
-        );
+        let says = |bad: &String| bad.starts_with(&format!("line {line}: ")) && bad.contains("namespace");
+        assert!(bad(&archive).iter().all(says));
     }
 }
 
@@ -96,10 +95,8 @@ fn records_of_one_number_are_one_issue_in_any_order() {
     let archives: Vec<_> = orders.iter().map(|lines| read(lines.join("\n").as_bytes())).collect();
     assert!(archives.iter().all(|archive| Some(archive) == archives.first()));
     let issue = issue(&archives[0], 1);
-    assert_eq!(
-        (issue.title.as_str(), issue.author.as_deref(), issue.state),
-        ("Hängt", Some("ada"), IssueState::Closed)
-    );
+    assert_eq!((issue.title.as_str(), issue.author.as_deref()), ("Hängt", Some("ada")));
+    assert_eq!(issue.state, IssueState::Closed);
     assert_eq!(said(issue), [("bob", "a", false), ("eve", "b", false)]);
 }
 

@@ -36,8 +36,7 @@ pub(crate) fn check(issue: &Issue, options: &Options) -> Result<(), TestCaseErro
         }
         previous = Some(passage);
     }
-    let of_part =
-        |part: usize| document.passages.iter().filter(move |passage| passage.part == u32::try_from(part).ok());
+    let of_part = |part: usize| document.passages.iter().filter(move |one| one.part == u32::try_from(part).ok());
     let title = issue.title.split_whitespace().collect::<Vec<_>>().join(" ");
     prop_assert!(of_part(0).next().is_some() || title.is_empty());
     for (at, comment) in issue.comments.iter().enumerate() {

@@ -36,20 +36,19 @@ fn comment(body: impl Strategy<Value = String>) -> impl Strategy<Value = IssueCo
     let kind = prop::sample::select(CommentKind::ALL);
     let verdict = prop::option::of(prop::sample::select(Verdict::ALL));
     let place = (prop::option::of("[a-zü/]{1,9}"), prop::option::of(1_u64..99));
-    (kind, author(), body, time(), time(), prop::option::of("https://x/[a-c]{1,3}"), verdict, place).prop_map(
-        |(kind, (author, bot), body, created_at, updated_at, url, verdict, (file, line))| IssueComment {
-            kind,
-            author,
-            bot,
-            body,
-            created_at,
-            updated_at,
-            url,
-            verdict,
-            file,
-            line,
-        },
-    )
+    let values = (kind, author(), body, time(), time(), prop::option::of("https://x/[a-c]{1,3}"), verdict, place);
+    values.prop_map(|(kind, (author, bot), body, created_at, updated_at, url, verdict, (file, line))| IssueComment {
+        kind,
+        author,
+        bot,
+        body,
+        created_at,
+        updated_at,
+        url,
+        verdict,
+        file,
+        line,
+    })
 }
 
 /// An issue whose comments are in order, with bodies as `body` makes them.

@@ -332,15 +332,9 @@ mod tests {
     use super::*;
 
     fn answer(columns: &[&str], rows: Vec<Vec<SqlValue>>) -> SqlAnswer {
-        SqlAnswer {
-            columns: columns.iter().map(|&name| name.to_owned()).collect(),
-            row_count: rows.len(),
-            rows,
-            truncated: false,
-            shortened: 0,
-            elapsed_ms: 1.23,
-            schema: None,
-        }
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        let row_count = rows.len();
+        SqlAnswer { columns, row_count, rows, truncated: false, shortened: 0, elapsed_ms: 1.23, schema: None }
     }
 
     #[test]

@@ -356,13 +356,9 @@ mod tests {
             p95_ms: (queries > 0).then_some(8.0 + at as f64),
         };
         let bucket = |from, below, count| Bucket { from, below, count };
-        let latency = |stage: &str, p50_ms: f64| Latency {
-            stage: stage.into(),
-            queries: 85,
-            p50_ms,
-            p95_ms: 2.0 * p50_ms,
-            p99_ms: 3.0 * p50_ms,
-            max_ms: 40.0 * p50_ms,
+        let latency = |stage: &str, p50_ms: f64| {
+            let (stage, p95_ms, p99_ms, max_ms) = (stage.into(), 2.0 * p50_ms, 3.0 * p50_ms, 40.0 * p50_ms);
+            Latency { stage, queries: 85, p50_ms, p95_ms, p99_ms, max_ms }
         };
         Stats {
             from: Some("2026-11-17T08:00:00Z".into()),

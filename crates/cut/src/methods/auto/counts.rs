@@ -224,17 +224,11 @@ mod tests {
     }
 
     #[test]
-    fn two_trials_by_hand() {
-        let counts = counts(&[0.5, 0.25]);
-        assert_eq!((counts.first(), counts.mass()), (0, &[0.375, 0.5, 0.125][..]));
-        assert_eq!(counts.zero(), 0.375);
-    }
-
-    #[test]
-    fn certain_trials_only_shift() {
-        let counts = counts(&[[1.0; 50], [0.0; 50]].concat());
-        assert_eq!((counts.first(), counts.mass()), (50, &[1.0][..]));
-        assert_eq!(counts.zero(), 0.0);
+    fn two_trials_by_hand_and_certain_ones_that_only_shift() {
+        let two = counts(&[0.5, 0.25]);
+        assert_eq!((two.first(), two.mass(), two.zero()), (0, &[0.375, 0.5, 0.125][..], 0.375));
+        let certain = counts(&[[1.0; 50], [0.0; 50]].concat());
+        assert_eq!((certain.first(), certain.mass(), certain.zero()), (50, &[1.0][..], 0.0));
     }
 
     #[test]

@@ -82,16 +82,12 @@ fn transient_failures_are_retried() {
 }
 
 #[test]
-fn retries_end() {
+fn retries_end_and_a_wait_beyond_the_longest_is_an_error() {
     let replies = (0..3).map(|_| Reply::Http(500, "", "out of memory".to_owned())).collect();
     let (error, requests) = fails(replies, |config| config.endpoint.max_retries = 2);
     assert!(matches!(error, EmbedError::Unavailable { attempts: 3, .. }), "{error}");
     assert!(error.to_string().contains("status 500: out of memory"), "{error}");
     assert_eq!(requests, 3);
-}
-
-#[test]
-fn a_wait_beyond_the_longest_is_an_error() {
     let (error, requests) = fails(vec![Reply::Http(429, "retry-after: 3600\r\n", String::new())], |_| ());
     assert!(matches!(error, EmbedError::Unavailable { attempts: 1, .. }), "{error}");
     assert_eq!(requests, 1);

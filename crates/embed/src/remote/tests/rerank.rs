@@ -29,8 +29,7 @@ fn scores(texts: &Value, name: &str) -> Vec<Value> {
 }
 
 /// Answers as Jina, Cohere, vLLM and llama.cpp do.
-const USUAL: Reply =
-    Reply::Made(|sent| json!({"model": "m", "results": scores(&sent["documents"], "relevance_score")}));
+const USUAL: Reply = Reply::Made(|one| json!({"model": "m", "results": scores(&one["documents"], "relevance_score")}));
 
 /// Answers as Text Embeddings Inference does.
 const TEXTS: Reply = Reply::Made(|sent| json!(scores(&sent["texts"], "score")));
@@ -96,10 +95,8 @@ fn a_server_that_wants_texts_gets_them_from_then_on() {
     assert!(near(&reranker.score("q", &["0.75"]).unwrap(), &[0.75]));
     let bodies: Vec<String> = requests.try_iter().collect();
     assert_eq!(bodies.len(), 3);
-    assert!(
-        bodies[1].ends_with(r#"{"query":"q","texts":["0.5","-0.25"],"raw_scores":true,"truncate":true}"#),
-        "{bodies:?}"
-    );
+    let asked = r#"{"query":"q","texts":["0.5","-0.25"],"raw_scores":true,"truncate":true}"#;
+    assert!(bodies[1].ends_with(asked), "{bodies:?}");
 }
 
 #[test]
@@ -131,10 +128,8 @@ fn a_call_ends_with_its_time() {
     let limited = |config: &mut RemoteRerankerConfig| config.time_limit = Some(Duration::from_millis(200));
     let began = Instant::now();
     let (error, requests) = fails(vec![Reply::Hang, Reply::Hang], limited);
-    assert!(
-        matches!(error, EmbedError::Unavailable { .. }) && error.to_string().contains("no answer in time"),
-        "{error}"
-    );
+    assert!(matches!(error, EmbedError::Unavailable { .. }), "{error}");
+    assert!(error.to_string().contains("no answer in time"), "{error}");
     // The server asks for a wait that nobody has time for.
     let busy = Reply::Http(429, "retry-after: 30\r\n", "slow down".to_owned());
     let (error, waited) = fails(vec![busy], limited);

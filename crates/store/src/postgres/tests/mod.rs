@@ -360,14 +360,11 @@ impl Both {
                     .path_globs
                     .push(random.one_of(&["*.rs", "src/", "!src/deep", "src/*.md", "!*.md", "moved"]).to_string()),
                 7 => filter.ids.extend((0..60).map(|_| random.one_of(&self.passages).0)),
-                8 => filter.symbols.push(
-                    random
-                        .one_of(&[
-                            "open", "Store::open", "Store::o*", "*", "Get", "net/http.Get", "open*", "Map<K, V>::get",
-                            "",
-                        ])
-                        .to_string(),
-                ),
+                8 => {
+                    let names =
+                        ["open", "Store::open", "Store::o*", "*", "Get", "net/http.Get", "open*", "Map<K, V>::get", ""];
+                    filter.symbols.push(random.one_of(&names).to_string());
+                }
                 9 => {
                     let condition =
                         AttributeCondition::new(*random.one_of(&["label", "state"]), [*random.one_of(LABELS)]);

@@ -345,10 +345,8 @@ mod tests {
         let test = TestCollection::from_directory(directory.path(), "test").expect("read");
         let kinds: Vec<(&str, QueryKind)> = test.queries.iter().map(|query| (query.id.as_str(), query.kind)).collect();
         let (judged, unanswerable) = (QueryKind::Judged, QueryKind::Unanswerable);
-        assert_eq!(
-            kinds,
-            [("q1", judged), ("q2", unanswerable), ("q3", unanswerable), ("q4", unanswerable), ("q6", judged)]
-        );
+        let all = [("q1", judged), ("q2", unanswerable), ("q3", unanswerable), ("q4", unanswerable), ("q6", judged)];
+        assert_eq!(kinds, all);
         assert_eq!(test.queries[0].judged.len(), 2);
         assert!(test.queries[3].judged.is_empty());
         assert_eq!(test.documents[1].text, "Bread", "the title stands for a text that is not there");
@@ -356,22 +354,15 @@ mod tests {
 
         let foreign = foreign_queries(directory.path(), "dev", 60).expect("test stands in");
         let name = directory.path().file_name().expect("a name").to_string_lossy().into_owned();
-        assert_eq!(
-            foreign.iter().map(|query| query.id.clone()).collect::<Vec<_>>(),
-            [format!("{name}/q1"), format!("{name}/q6")]
-        );
+        let ids: Vec<String> = foreign.iter().map(|query| query.id.clone()).collect();
+        assert_eq!(ids, [format!("{name}/q1"), format!("{name}/q6")]);
         assert!(foreign.iter().all(|query| query.kind == QueryKind::Foreign && query.judged.is_empty()));
         assert_eq!(foreign_queries(directory.path(), "test", 1).expect("read").len(), 1);
 
         let some = self::directory("q1\td1\t1\nq1\td9\t1\nq9\td1\t1\n");
         let notes = TestCollection::from_directory(some.path(), "test").expect("read").notes;
-        assert_eq!(
-            notes,
-            [
-                "judged queries that are not in queries.jsonl and left out: 1 of 2",
-                "judged documents that are not in the corpus and cannot be found: 1 of 2"
-            ]
-        );
+        let queries = "judged queries that are not in queries.jsonl and left out: 1 of 2";
+        assert_eq!(notes, [queries, "judged documents that are not in the corpus and cannot be found: 1 of 2"]);
         let error = TestCollection::from_directory(self::directory("q9\td1\t1\n").path(), "test")
             .expect_err("fails")
             .to_string();

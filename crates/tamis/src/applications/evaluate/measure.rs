@@ -284,7 +284,6 @@ mod tests {
     use super::*;
     use crate::config::Origins;
     use std::fs;
-    use tamis_eval::QueryKind;
 
     const TEXTS: [(&str, &str); 8] = [
         ("tide", "The moon raises two tides a day, highest at new and full moon."),
@@ -324,12 +323,8 @@ mod tests {
 
     fn measured(place: &Place, measurement: &Measurement) -> Collection {
         let cache = place.directory.path().join("cache");
-        let foreign = TestQuery {
-            id: "other/1".into(),
-            text: "capital gains tax of a limited partnership".into(),
-            kind: QueryKind::Foreign,
-            judged: Default::default(),
-        };
+        let (id, text) = ("other/1".into(), "capital gains tax of a limited partnership".into());
+        let foreign = TestQuery { id, text, kind: QueryKind::Foreign, judged: Default::default() };
         let collection = measure(&place.test, &[foreign], &place.config, &cache, measurement, &()).expect("measured");
         collection.check().expect("it fits together");
         collection
@@ -402,13 +397,8 @@ mod tests {
             }
         }
 
-        let measurement = Measurement {
-            cuts: named(&place, &["fixed:k=9"]),
-            own_id: Some(OwnId::default()),
-            depths: vec![1, 4],
-            limit: Some(1),
-            timings: true,
-        };
+        let (cuts, own_id) = (named(&place, &["fixed:k=9"]), Some(OwnId::default()));
+        let measurement = Measurement { cuts, own_id, depths: vec![1, 4], limit: Some(1), timings: true };
         let collection = measured(&place, &measurement);
         assert_eq!(collection.queries.len(), 2, "one of its own, one foreign");
         assert!(!ids(&collection.queries[0]).contains(&"tide"));

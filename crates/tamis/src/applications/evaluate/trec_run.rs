@@ -134,19 +134,13 @@ mod tests {
         assert_eq!(collection.queries.iter().map(|query| query.id.as_str()).collect::<Vec<_>>(), ["q1", "q2", "q4"]);
         let order: Vec<&str> = collection.queries[0].documents.iter().map(|document| document.id.as_str()).collect();
         assert_eq!(order, ["d1", "d2", "d4", "d3"], "equal scores as trec_eval orders them");
-        let keeps =
-            |at: usize| collection.methods[at].decisions.iter().map(|decision| decision.keep).collect::<Vec<_>>();
+        let keeps = |at: usize| collection.methods[at].decisions.iter().map(|one| one.keep).collect::<Vec<_>>();
         assert_eq!(keeps(0), [2, 1, 0], "autocut ends at the jump");
         assert_eq!(keeps(1), [3, 1, 0]);
         assert_eq!(collection.methods[1].decisions[0].keep_at_depth, [(1, 1), (2, 2)]);
         assert_eq!(collection.methods[1].decisions[0].microseconds, None, "times only where they are asked for");
-        assert_eq!(
-            run.notes,
-            [
-                "judged queries that the run does not answer, for which nothing is found: 1",
-                "queries of the run that are not judged and left out: 1"
-            ]
-        );
+        let unanswered = "judged queries that the run does not answer, for which nothing is found: 1";
+        assert_eq!(run.notes, [unanswered, "queries of the run that are not judged and left out: 1"]);
         collection.check().expect("it fits together");
     }
 

@@ -285,12 +285,8 @@ mod tests {
                 let at = names.iter().position(|known| *known == name)?;
                 line.split(',').nth(at).and_then(|field| field.parse().ok())
             };
-            ListEntry {
-                score: value("score"),
-                similarity: value("similarity"),
-                bm25: value("bm25"),
-                ..Default::default()
-            }
+            let (similarity, bm25) = (value("similarity"), value("bm25"));
+            ListEntry { score: value("score"), similarity, bm25, ..ListEntry::default() }
         };
         lines.map(entry).collect()
     }
@@ -335,15 +331,10 @@ mod tests {
         near(read(&MaxGap::default()).pool.values(), &[0.9, 0.6, 0.6]);
         // The threshold applies to raw similarities, not to fused scores.
         let admitted = read(&LanguageThreshold::default());
-        assert_eq!(
-            (admitted.order.map(|order| order[0]), admitted.pool.admitted().map(|admitted| admitted.total())),
-            (Some(0), Some(1))
-        );
-        assert_eq!(
-            admitted.ranked.expect("another order")[0],
-            admitted.pool.values()[1],
-            "the best by the fused value is not admitted"
-        );
+        assert_eq!(admitted.order.map(|order| order[0]), Some(0));
+        assert_eq!(admitted.pool.admitted().map(|admitted| admitted.total()), Some(1));
+        let best = admitted.ranked.expect("another order")[0];
+        assert_eq!(best, admitted.pool.values()[1], "the best by the fused value is not admitted");
         let words = list("bm25\n4\n");
         let words: Vec<&ListEntry> = words.iter().collect();
         let error = Candidates::new(&words, &Reference::None, &MaxGap::default(), READING).unwrap_err();

@@ -413,7 +413,6 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::{Aim, TunedRule};
     use tamis_cut::{Orientation, Want, parse};
 
     #[test]
@@ -434,8 +433,7 @@ mod tests {
     }
 
     fn cut(scores: &[f64], sample: Background, orientation: Orientation) -> DecidedList {
-        let rule =
-            TunedRule::new(parse("auto").expect("a method").as_ref(), Want::Auto, &Aim::default()).expect("no aim");
+        let rule = TunedRule::new(parse("auto").expect("a method").as_ref(), Want::Auto, &Aim::default()).expect("fit");
         let reading = Reading { orientation, ..Reading::default() };
         let cutter = ListCutter { reading, reference: Reference::Scores(sample), ..ListCutter::new(&rule) };
         cutter.cut_scores(scores.iter().copied(), None).expect("decided")

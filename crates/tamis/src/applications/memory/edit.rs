@@ -334,7 +334,6 @@ mod tests {
     use super::*;
     use jiff::civil::date;
     use proptest::prelude::*;
-    use tamis_text::entries;
 
     fn add(note: &str, text: &str, topic: Option<&str>) -> Edited {
         append(note, &NewEntry { stamp: "14:05", text, topic }).expect("it stands alone")
@@ -418,34 +417,6 @@ mod tests {
         }
     }
 
-    proptest! {
-        #[test]
-        fn a_note_only_ever_changes_where_it_is_asked_to(
-            parts in prop::collection::vec(prop::sample::select(vec![
-                "- a\n", "- b\n  c\n", "\n", "text\n", "## T\n", "# D\n", "## U ##\n", "```\n", "> q\n", "1. x\n", "| a |\n|---|\n", "---\n", "\tx\n", "é", "\r\n",
-                "- z <!-- forgotten 2026-11-22 -->\n", "<!-- c -->\n", "T\n===\n",
-            ]), 0..20),
-            topic in prop::option::of(prop::sample::select(vec!["T", "u", "new"])),
-            line in 1_u32..30,
-        ) {
-            let note = parts.concat();
-            if let Some(added) = append(&note, &NewEntry { stamp: "14:05", text: "fresh\nand more", topic }) {
-                let found = entries(&added.text).into_iter().find(|entry| entry.start_line == added.lines.start);
-                let text = found.map(|entry| entry.text.replace('\r', ""));
-                prop_assert_eq!(text.as_deref(), Some("- 14:05 fresh\n  and more"));
-                let gone = change(&added.text, added.lines.start, Change::Delete);
-                prop_assert!(gone.is_none_or(|gone| stated(&entries(&gone.text)) == stated(&entries(&note))));
-            }
-            let day = date(2026, 11, 23);
-            if let Some(marked) = change(&note, line, Change::Mark(day)) {
-                let back = change(&marked.text, line, Change::Unmark).expect("what is marked can be remembered");
-                if !entries(&note).iter().any(|entry| entry.start_line == line && entry.forgotten) {
-                    prop_assert_eq!(back.text, note);
-                }
-            }
-        }
-    }
-
     fn item(text: &str) -> String {
         lines("14:05", &checked(text, 1000).expect("a text")).join("\n")
     }
@@ -490,6 +461,32 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_note_only_ever_changes_where_it_is_asked_to(
+            parts in prop::collection::vec(prop::sample::select(vec![
+                "- a\n", "- b\n  c\n", "\n", "text\n", "## T\n", "# D\n", "## U ##\n", "```\n", "> q\n", "1. x\n", "| a |\n|---|\n", "---\n", "\tx\n", "é", "\r\n",
+                "- z <!-- forgotten 2026-11-22 -->\n", "<!-- c -->\n", "T\n===\n",
+            ]), 0..20),
+            topic in prop::option::of(prop::sample::select(vec!["T", "u", "new"])),
+            line in 1_u32..30,
+        ) {
+            let note = parts.concat();
+            if let Some(added) = append(&note, &NewEntry { stamp: "14:05", text: "fresh\nand more", topic }) {
+                let found = entries(&added.text).into_iter().find(|entry| entry.start_line == added.lines.start);
+                let text = found.map(|entry| entry.text.replace('\r', ""));
+                prop_assert_eq!(text.as_deref(), Some("- 14:05 fresh\n  and more"));
+                let gone = change(&added.text, added.lines.start, Change::Delete);
+                prop_assert!(gone.is_none_or(|gone| stated(&entries(&gone.text)) == stated(&entries(&note))));
+            }
+            let day = date(2026, 11, 23);
+            if let Some(marked) = change(&note, line, Change::Mark(day)) {
+                let back = change(&marked.text, line, Change::Unmark).expect("what is marked can be remembered");
+                if !entries(&note).iter().any(|entry| entry.start_line == line && entry.forgotten) {
+                    prop_assert_eq!(back.text, note);
+                }
+            }
+        }
+
         #[test]
         fn whatever_the_text_says_it_is_one_entry_that_is_remembered(
             parts in prop::collection::vec(prop::sample::select(vec![

@@ -263,10 +263,8 @@ mod tests {
         let found = links_in(&StoredPassage { start_line: 10, ..passage(1, "a.md", text) });
         let found: Vec<(u32, &str, bool)> =
             found.iter().map(|link| (link.line, link.target.as_str(), link.is_wiki)).collect();
-        assert_eq!(
-            found,
-            [(10, "../b.md", false), (12, "Release Process", true), (13, "c", true), (16, "d e.md", false)]
-        );
+        let links = [(10, "../b.md", false), (12, "Release Process", true), (13, "c", true), (16, "d e.md", false)];
+        assert_eq!(found, links);
     }
 
     #[test]

@@ -416,11 +416,7 @@ mod tests {
 
     #[test]
     fn definitions_are_the_nearest_of_their_kind_and_language() {
-        let all = [
-            defined("load", "function", "far/c.rs"),
-            defined("load", "function", "src/b.rs"),
-            defined("load", "function", "src/a.rs"),
-        ];
+        let all = ["far/c.rs", "src/b.rs", "src/a.rs"].map(|path| defined("load", "function", path));
         let load = |all: &[Defined]| {
             let meant = meant("load", Call, Before::Nothing, &SITE, &Imports::default(), all);
             meant.map(|meant| (meant.nearness, meant.positions))
@@ -450,8 +446,7 @@ mod tests {
         assert_eq!(found("shut", Call, Before::Value, &all[..2]), [0, 1]);
 
         let far = [defined("Door::shut", "method", "far/c.rs")];
-        let guessed =
-            |before| meant("shut", Call, before, &SITE, &Imports::default(), &far).map(|meant| meant.is_guess);
+        let guessed = |before| meant("shut", Call, before, &SITE, &Imports::default(), &far).map(|one| one.is_guess);
         assert_eq!([Before::Named("lid"), Before::Value, Before::Own].map(guessed), [Some(true); 3]);
         assert_eq!([Before::Named("door"), Before::Path("Door")].map(guessed), [Some(false); 2]);
         let tested = [Defined { is_test: true, ..far[0] }];
@@ -469,30 +464,15 @@ mod tests {
         assert_eq!(found("Door", Type, Before::Nothing, &python), [] as [usize; 0]);
         let typescript = Site { language: Some("typescript"), ..SITE };
         let javascript = [Defined { language: Some("javascript"), ..all[0] }];
-        assert!(
-            meant("Door", Type, Before::Nothing, &typescript, &Imports::default(), &javascript).is_some(),
-            "related"
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_taken(line in "\\PC{0,40}", name in "[a-z<>:.]{0,5}", symbol in "\\PC{0,20}") {
-            before(&line, &name);
-            last_parts(&symbol);
-        }
+        let related = meant("Door", Type, Before::Nothing, &typescript, &Imports::default(), &javascript);
+        assert!(related.is_some());
     }
 
     fn allows(language: &str, text: &str, name: &str, path: &str) -> bool {
         let defined =
             Defined { symbol: name, kind: "type", namespace: "n", path, language: Some(language), is_test: false };
-        let site = Site {
-            namespace: "n",
-            path: "crates/tamis/src/a.rs",
-            language: Some(language),
-            owner: None,
-            is_test: false,
-        };
+        let path = "crates/tamis/src/a.rs";
+        let site = Site { namespace: "n", path, language: Some(language), owner: None, is_test: false };
         Imports::parse(Some(language), text.lines()).allow(name, Before::Nothing, &defined, &site, Nearness::Elsewhere)
     }
 
@@ -537,6 +517,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn any_text_is_taken(line in "\\PC{0,40}", name in "[a-z<>:.]{0,5}", symbol in "\\PC{0,20}") {
+            before(&line, &name);
+            last_parts(&symbol);
+        }
+
         #[test]
         fn any_name_is_decided(text in "(use |import |\\PC|\n|[{}();*]){0,40}", name in "[a-z]{1,3}") {
             allows("rust", &text, &name, "src/a.rs");

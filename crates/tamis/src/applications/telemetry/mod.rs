@@ -370,22 +370,19 @@ mod tests {
     const DAY: i64 = 24 * 60 * 60 * 1000;
 
     fn judged(at_ms: i64, kept: u32, said: &[(&str, bool, i64)]) -> JudgedSearch {
-        let candidate = |(passage, probability): (&str, f32)| RecordedCandidate {
-            passage: passage.into(),
-            probability: Some(probability),
-            ..RecordedCandidate::default()
+        let candidate = |(passage, probability): (&str, f32)| {
+            let (passage, probability) = (passage.into(), Some(probability));
+            RecordedCandidate { passage, probability, ..RecordedCandidate::default() }
         };
         let candidates = [("a", 0.95), ("b", 0.85), ("c", 0.15)].map(candidate).into();
-        let judgement = |&(passage, relevant, at_ms): &(&str, bool, i64)| Judgement {
-            passage: passage.into(),
+        let judgement = |&(id, relevant, at_ms): &(&str, bool, i64)| Judgement {
+            passage: id.into(),
             relevant,
-            in_pool: passage != "elsewhere",
+            in_pool: id != "elsewhere",
             at_ms,
         };
-        JudgedSearch {
-            search: RecordedSearch { at_ms, kept, candidates, ..RecordedSearch::default() },
-            judgements: said.iter().map(judgement).collect(),
-        }
+        let search = RecordedSearch { at_ms, kept, candidates, ..RecordedSearch::default() };
+        JudgedSearch { search, judgements: said.iter().map(judgement).collect() }
     }
 
     #[test]
@@ -428,13 +425,8 @@ mod tests {
     }
 
     fn row(at_ms: i64, model: Option<&str>, best: Option<f64>, mean: f64) -> QueryQuality {
-        QueryQuality {
-            at_ms,
-            model: model.map(str::to_owned),
-            best_similarity: best,
-            similarity_mean: Some(mean),
-            ..QueryQuality::default()
-        }
+        let (model, similarity_mean) = (model.map(str::to_owned), Some(mean));
+        QueryQuality { at_ms, model, best_similarity: best, similarity_mean, ..QueryQuality::default() }
     }
 
     #[test]

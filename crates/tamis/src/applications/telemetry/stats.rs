@@ -531,13 +531,8 @@ mod tests {
         let distribution = Distribution::new(values, &[0.0, 1.0, 2.0, 4.0, 8.0]).expect("five values");
         assert_eq!((distribution.count, distribution.mean, distribution.p50), (5, 2.0, 1.0));
         assert_eq!((distribution.p90, distribution.max), (5.0, 5.0));
-        let bucket = |from, below, count| Bucket { from, below, count };
-        let expected = [
-            bucket(0.0, Some(1.0), 1),
-            bucket(1.0, Some(2.0), 2),
-            bucket(2.0, Some(4.0), 1),
-            bucket(4.0, Some(8.0), 1),
-        ];
+        let expected = [(0.0, 1.0, 1), (1.0, 2.0, 2), (2.0, 4.0, 1), (4.0, 8.0, 1)];
+        let expected = expected.map(|(from, below, count)| Bucket { from, below: Some(below), count });
         assert_eq!(distribution.histogram, expected, "no empty ranges behind the last value");
         assert_eq!(Distribution::new([f64::NAN], &[0.0]), None);
 

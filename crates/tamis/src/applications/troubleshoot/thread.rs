@@ -431,44 +431,11 @@ mod tests {
     fn the_newest_fill_their_share_and_the_most_similar_the_rest() {
         // Each takes 2 + 17 + 81 = 100 characters; the body leaves 496, of which 297 are the tail's.
         let text = "x".repeat(81);
-        let comments: Vec<Remark> =
-            [0.9, 0.1, 0.5, 0.2, 0.3, 0.0].iter().map(|&similarity| remark(&text, similarity)).collect();
+        let comments: Vec<Remark> = [0.9, 0.1, 0.5, 0.2, 0.3, 0.0].iter().map(|&one| remark(&text, one)).collect();
         let thread = assemble("Body", &comments, 500, RULES);
         use CommentReason::{Similarity, Tail, TooLong};
         assert_eq!(reasons(&thread), [Similarity, TooLong, Similarity, TooLong, Tail, Tail]);
         assert_eq!(thread.characters, 404);
-    }
-
-    proptest! {
-        #[test]
-        fn trap_an_assembled_thread_never_exceeds_its_budget(
-            body in "[\\PC\n]{0,900}",
-            texts in proptest::collection::vec(("[\\PC\n]{0,300}", -1.0f64..1.0, any::<bool>()), 0..12),
-            budget in 0usize..2500,
-        ) {
-            let comments: Vec<Remark> = texts
-                .iter()
-                .map(|(text, similarity, bot)| Remark { bot: *bot, ..remark(text, *similarity) })
-                .collect();
-            let thread = assemble(&body, &comments, budget, RULES);
-            prop_assert_eq!(thread.characters, thread.text.chars().count());
-            prop_assert!(thread.characters <= budget);
-            let room = budget - thread.characters;
-            let body_length = characters(&fitted(&shorten(&body, RULES.body), budget));
-            let tail: usize = thread.comments.iter().filter(|c| c.reason == CommentReason::Tail).map(|c| c.characters).sum();
-            prop_assert!(tail as f64 <= 0.6 * (budget - body_length) as f64);
-            let mut from = 0;
-            for (comment, remark) in thread.comments.iter().zip(&comments) {
-                if comment.reason == CommentReason::TooLong {
-                    prop_assert!(comment.characters > room.saturating_sub(2), "{comment:?} would have fitted in {room}");
-                } else if comment.selected {
-                    let text = written(remark).unwrap_or_default();
-                    let at = thread.text[from..].find(&text);
-                    prop_assert!(at.is_some(), "in full, and in the order of time");
-                    from += at.unwrap_or(0) + text.len();
-                }
-            }
-        }
     }
 
     const LENGTHS: BodyLengths = BodyLengths { whole: 500, paragraphs: 750 };
@@ -503,6 +470,36 @@ mod tests {
 
     proptest! {
         #[test]
+        fn trap_an_assembled_thread_never_exceeds_its_budget(
+            body in "[\\PC\n]{0,900}",
+            texts in proptest::collection::vec(("[\\PC\n]{0,300}", -1.0f64..1.0, any::<bool>()), 0..12),
+            budget in 0usize..2500,
+        ) {
+            let comments: Vec<Remark> = texts
+                .iter()
+                .map(|(text, similarity, bot)| Remark { bot: *bot, ..remark(text, *similarity) })
+                .collect();
+            let thread = assemble(&body, &comments, budget, RULES);
+            prop_assert_eq!(thread.characters, thread.text.chars().count());
+            prop_assert!(thread.characters <= budget);
+            let room = budget - thread.characters;
+            let body_length = characters(&fitted(&shorten(&body, RULES.body), budget));
+            let tail: usize = thread.comments.iter().filter(|c| c.reason == CommentReason::Tail).map(|c| c.characters).sum();
+            prop_assert!(tail as f64 <= 0.6 * (budget - body_length) as f64);
+            let mut from = 0;
+            for (comment, remark) in thread.comments.iter().zip(&comments) {
+                if comment.reason == CommentReason::TooLong {
+                    prop_assert!(comment.characters > room.saturating_sub(2), "{comment:?} would have fitted in {room}");
+                } else if comment.selected {
+                    let text = written(remark).unwrap_or_default();
+                    let at = thread.text[from..].find(&text);
+                    prop_assert!(at.is_some(), "in full, and in the order of time");
+                    from += at.unwrap_or(0) + text.len();
+                }
+            }
+        }
+
+        #[test]
         fn a_body_never_grows_over_its_lengths(body in "[\\PC\n\r]{0,400}", whole in 0usize..120, more in 0usize..120) {
             let lengths = BodyLengths { whole, paragraphs: whole + more };
             let short = shorten(&body, lengths);
@@ -521,16 +518,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_quotation_begins_a_line_of_the_form() {
+    fn nothing_in_a_quotation_begins_a_line_of_the_form_and_a_title_stays_a_title() {
         let mut out = String::new();
         quote(&mut out, "# Heading\n```\ncode\r## Another\u{2028}# third\u{1b}[31m\n\nend");
         assert!(out.lines().all(|line| line.starts_with('>')), "{out}");
         assert_eq!(out.lines().count(), 7);
         assert!(!out.contains('\u{1b}'));
-    }
-
-    #[test]
-    fn a_title_stays_a_title() {
         assert_eq!(escaped("A <b>\n# `x` [y](z)"), "A \\<b\\> \\# \\`x\\` \\[y\\](z)");
     }
 }

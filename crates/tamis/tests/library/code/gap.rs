@@ -79,8 +79,7 @@ fn trap_a_quiet_year_empties_no_answer() {
     assert!(answer.cut.keep > 0, "{}", answer.cut.reason);
     assert_eq!(factor(&answer, "client/fetch.py"), 1.0, "the newest document is new");
     assert!((factor(&answer, "client/fetch.ts") - 1.5).abs() < 1e-9, "90 days older than the newest");
-    let age =
-        |path: &str| answer.pool.iter().flatten().find(|entry| entry.path == path).and_then(|entry| entry.age_days);
+    let age = |path: &str| answer.pool.iter().flatten().find(|one| one.path == path).and_then(|one| one.age_days);
     assert_eq!((age("client/fetch.py"), age("client/fetch.ts")), (Some(0.0), Some(90.0)));
 
     let today = tree.open(&[&settings[..], &[("rank.recency_from", "today"), ("cut.max_gap.ceiling", "0.4")]].concat());
@@ -88,12 +87,8 @@ fn trap_a_quiet_year_empties_no_answer() {
     assert!((factor(&exact, "client/fetch.py") - 1.85).abs() < 1e-9, "as specified");
     assert_eq!(exact.cut.keep, 0, "{}", exact.cut.reason);
 
-    let index = tree.open(&[
-        ("search.gate", "false"),
-        ("search.cut", "max_gap"),
-        ("cut.max_gap.ceiling", "0.4"),
-        ("rank.recency_from", "today"),
-    ]);
+    let max_gap = [("search.cut", "max_gap"), ("cut.max_gap.ceiling", "0.4")];
+    let index = tree.open(&[&[("search.gate", "false"), ("rank.recency_from", "today")][..], &max_gap].concat());
     refresh(&index);
     let far = i64::MAX / 2;
     let answer = explained(&index, QUESTION, Some(far));

@@ -10,11 +10,8 @@ fn a_namespace_that_may_not_be_read_is_none_and_nothing_is_compared_where_nothin
         RankRequest { asker: tamis::search::Asker::with_rights(Some(vec!["other".into()])), ..RankRequest::new("c1") };
     let error = index.evidence().rank(&none).expect_err("refused").to_string();
     assert!(error.starts_with("namespace"), "{error}");
-    let both = VectorSearchRequest {
-        cut: Some("auto".to_owned()),
-        min_similarity: Some(0.5),
-        ..VectorSearchRequest::new("x")
-    };
+    let search = VectorSearchRequest::new("x");
+    let both = VectorSearchRequest { cut: Some("auto".to_owned()), min_similarity: Some(0.5), ..search };
     let error = index.evidence().vector_search(&both).expect_err("refused").to_string();
     assert!(error.contains("left out where a cut (auto) decides"), "{error}");
 

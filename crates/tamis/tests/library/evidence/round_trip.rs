@@ -30,12 +30,8 @@ fn confidence() -> impl Strategy<Value = Option<f64>> {
 }
 
 fn task() -> impl Strategy<Value = Task> {
-    (id("t"), text(), maybe(), time()).prop_map(|(id, question, status, created_at)| Task {
-        id,
-        question,
-        status,
-        created_at,
-    })
+    let values = (id("t"), text(), maybe(), time());
+    values.prop_map(|(id, question, status, created_at)| Task { id, question, status, created_at })
 }
 
 fn work() -> impl Strategy<Value = Work> {

@@ -34,21 +34,12 @@ fn a_limit_ends_the_import_and_the_next_one_goes_on() {
 #[test]
 fn refusals_and_failures_quote_gh() {
     for (fault, said) in [
-        (
-            Fault::Status(403, vec![], "Resource not accessible by integration"),
-            "not accessible by integration (HTTP 403)",
-        ),
+        (Fault::Status(403, vec![], "Resource not accessible by integration"), "by integration (HTTP 403)"),
         (Fault::Status(410, vec![], "Issues has been disabled in this repository."), "has been disabled"),
         (Fault::Status(451, vec![], "Repository access blocked"), "access blocked (HTTP 451)"),
-        (
-            Fault::Status(502, vec![], "Unicorn!\u{1b}[2J"),
-            "issues: Unicorn![2J (HTTP 502); what was read so far is kept",
-        ),
+        (Fault::Status(502, vec![], "Unicorn!\u{1b}[2J"), "Unicorn![2J (HTTP 502); what was read so far is kept"),
         (Fault::Status(404, vec![], "Not Found"), "ada/engine: there is no such repository, or the account"),
-        (
-            Fault::Status(401, vec![], "Bad credentials"),
-            "to github.com: Bad credentials (HTTP 401); run `gh auth login",
-        ),
+        (Fault::Status(401, vec![], "Bad credentials"), "Bad credentials (HTTP 401); run `gh auth login"),
         (Fault::Exit(4, "To get started, run: gh auth login"), "gh is not logged in to github.com; run `gh auth login"),
         (Fault::Exit(1, "error connecting to api.github.com\nx\ny\nz\n"), "error connecting to api.github.com; x; y;"),
         (Fault::Exit(2, ""), "gh gives no answer"),

@@ -45,10 +45,8 @@ fn a_broken_transfer_goes_on_where_it_ended() {
     user.hub.requests();
     user.added();
     let requests = user.hub.requests();
-    assert_eq!(
-        requests.iter().filter(|request| request.is_cdn).map(|request| request.range).collect::<Vec<_>>(),
-        [Some(1000)]
-    );
+    let ranges: Vec<_> = requests.iter().filter(|request| request.is_cdn).map(|request| request.range).collect();
+    assert_eq!(ranges, [Some(1000)]);
     assert!(!requests.iter().any(|request| request.path.ends_with("tokenizer.json")), "it was complete: {requests:?}");
 }
 
@@ -87,19 +85,15 @@ fn unknown_and_private_models_and_revisions_are_said() {
 #[test]
 fn sizes_are_bounded_whoever_says_them() {
     let user = User::of(table());
-    assert_says(
-        user.refused(&AddRequest { most_bytes: 2000, ..user.request(NAME) }),
-        &["the model has", "2000 allowed"],
-    );
+    let small = AddRequest { most_bytes: 2000, ..user.request(NAME) };
+    assert_says(user.refused(&small), &["the model has", "2000 allowed"]);
     let huge = User::of(table().fault("model.safetensors", Fault::Says(u64::MAX)));
     assert!(huge.refused(&huge.request(NAME)).contains("18446744073709551615 bytes"));
     let more = User::of(table().fault("model.safetensors", Fault::Says(100)));
     assert_says(more.refused(&more.request(NAME)), &["longer than the 100 bytes"]);
     let endless = User::of(table().fault("model.safetensors", Fault::Endless));
-    assert_says(
-        endless.refused(&AddRequest { most_bytes: 100_000, ..endless.request(NAME) }),
-        &["longer than the 100000 bytes"],
-    );
+    let bounded = AddRequest { most_bytes: 100_000, ..endless.request(NAME) };
+    assert_says(endless.refused(&bounded), &["longer than the 100000 bytes"]);
     let small = User::of(table().fault("config.json", Fault::Says(2 << 20)));
     assert!(small.refused(&small.request(NAME)).contains("config.json has 2097152 bytes"));
 }
@@ -181,10 +175,8 @@ fn a_request_ends_without_a_network_and_when_it_is_stopped() {
     let user = User::of(table());
     let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let access = HubAccess { endpoint: format!("http://{port}"), token: None };
-    assert_says(
-        add(&user.request(NAME), &access, &user.models(), &()).expect_err("nobody there"),
-        &["is there a connection to the network?", "3 attempts"],
-    );
+    let lost = add(&user.request(NAME), &access, &user.models(), &()).expect_err("nobody there");
+    assert_says(lost, &["is there a connection to the network?", "3 attempts"]);
     let access = HubAccess { endpoint: "http://hub.example.org".into(), token: None };
     assert!(add(&user.request(NAME), &access, &user.models(), &()).is_err());
 

@@ -69,12 +69,9 @@ impl User {
     pub(crate) fn configured(&self, added: &Added, keys: &str) -> Models {
         let path = self.home.path().join("config/config.toml");
         let record = &added.model.record;
-        let entry = ModelEntry {
-            name: "m".to_owned(),
-            model: record.model.clone(),
-            revision: record.revision.clone(),
-            reranker: record.kind == ModelKind::Reranker,
-        };
+        let (model, revision) = (record.model.clone(), record.revision.clone());
+        let reranker = record.kind == ModelKind::Reranker;
+        let entry = ModelEntry { name: "m".to_owned(), model, revision, reranker };
         let _ = std::fs::remove_file(&path);
         ModelFile::of_user(&path).register(&entry, false).expect("written");
         let text = std::fs::read_to_string(&path).expect("read");

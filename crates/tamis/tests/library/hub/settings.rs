@@ -85,10 +85,8 @@ fn eight_bits_are_taken_on_request() {
     assert!(!full.was_there);
     let asked: Vec<String> = user.hub.requests().into_iter().map(|request| request.path).collect();
     assert!(asked.iter().all(|path| path.contains("/revision/") || path.contains("onnx/model.onnx")), "{asked:?}");
-    assert_near(
-        &user.configured(&full, "").embed_query("m", TEXT).expect("embedded").1,
-        &models().of_bert(TEXT, "mean"),
-    );
+    let embedded = user.configured(&full, "").embed_query("m", TEXT).expect("embedded").1;
+    assert_near(&embedded, &models().of_bert(TEXT, "mean"));
     assert!(!user.files().iter().any(|file| file.contains("incoming")), "{:?}", user.files());
 }
 

@@ -16,9 +16,6 @@ pub fn closed(number: u64, title: &str, body: &str) -> Issue {
 }
 
 pub fn said(author: &str, body: &str) -> IssueComment {
-    IssueComment {
-        author: Some(author.into()),
-        created_at: "2024-03-01T10:00:00Z".parse().ok(),
-        ..IssueComment::new(body)
-    }
+    let created_at = "2024-03-01T10:00:00Z".parse().ok();
+    IssueComment { author: Some(author.into()), created_at, ..IssueComment::new(body) }
 }

@@ -359,10 +359,8 @@ mod tests {
         assert_eq!(layout(&pieces), "Open it\nnow");
         assert_eq!(layout(&[("A", 0.0, 100.0, 5.0), ("B", 0.0, 70.0, 5.0)]), "A\n\nB");
         assert_eq!(layout(&[("ﬁle", 0.0, 100.0, 15.0), ("2", 15.5, 102.0, 3.0)]), "file2", "a raised note");
-        assert_eq!(
-            layout(&[("日", 0.0, 100.0, 10.0), ("本", 12.0, 100.0, 10.0), ("語", 32.0, 100.0, 10.0)]),
-            "日本 語"
-        );
+        let kanji = [("日", 0.0, 100.0, 10.0), ("本", 12.0, 100.0, 10.0), ("語", 32.0, 100.0, 10.0)];
+        assert_eq!(layout(&kanji), "日本 語");
     }
 
     #[test]

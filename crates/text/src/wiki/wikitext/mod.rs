@@ -96,21 +96,16 @@ mod tests {
     fn headings_come_with_their_levels_and_rows() {
         let readable = readable("Lead.\n== A [[b|c]] ==\nx\n=== D ===  <!-- e -->\ny\n=F=\nz", "T", &Names::default());
         assert_eq!(readable.text, "Lead.\n\n## A c\nx\n\n### D\ny\n\n## F\nz");
-        let texts: Vec<_> =
-            readable.headings.iter().map(|heading| (heading.first, heading.level, heading.text.as_str())).collect();
+        let texts: Vec<_> = readable.headings.iter().map(|one| (one.first, one.level, one.text.as_str())).collect();
         assert_eq!(texts, [(2, 2, "A c"), (5, 3, "D"), (8, 2, "F")]);
     }
 
     #[test]
-    fn code_is_kept_as_it_is() {
+    fn code_is_kept_as_it_is_and_tables_become_lines() {
         let source = "Use:<syntaxhighlight lang=\"rust\">\nlet a = &b; // [[x]] {{y}}\n== no ==\n</syntaxhighlight>then\n<pre>\n a &lt; b\n</pre>";
         let expected = "Use:\n```rust\nlet a = &b; // [[x]] {{y}}\n== no ==\n```\nthen\n\n```\n a < b\n```";
         assert_eq!(text(source), expected);
         assert_eq!(text("a <syntaxhighlight inline>x[[1]]</syntaxhighlight> b"), "a x[[1]] b");
-    }
-
-    #[test]
-    fn tables_become_lines() {
         let source = "{| class=\"wikitable\"\n|+ Sizes\n! Name !! style=\"x\" | Size\n|-\n| a || 1\n|-\n| [[b|B]]\n| 2\nmore\n|}\nafter";
         let page = readable(source, "T", &Names::default());
         assert_eq!(page.text, "Sizes\nName | Size\na | 1\nB | 2 more\nafter");
@@ -120,15 +115,11 @@ mod tests {
     }
 
     #[test]
-    fn categories_are_collected_once() {
+    fn categories_are_collected_once_and_names_of_namespaces_are_the_wikis_own() {
         let readable = readable("x [[Category:A b]] [[category:A b|s]] [[Category:C]]", "T", &Names::default());
         assert_eq!(readable.categories, ["A b", "C"]);
-    }
-
-    #[test]
-    fn names_of_namespaces_are_the_wikis_own() {
         let names = Names { files: vec!["datei".to_owned()], categories: vec!["kategorie".to_owned()] };
-        let readable = readable("a[[Datei:X.png|mini|b]] [[Kategorie:C]]", "T", &names);
+        let readable = super::readable("a[[Datei:X.png|mini|b]] [[Kategorie:C]]", "T", &names);
         assert_eq!((readable.text.as_str(), readable.categories.as_slice()), ("a", &["C".to_owned()][..]));
     }
 

@@ -94,8 +94,7 @@ fn add(graph: &Connection, part: &str) {
             put("edges", EDGE, &[&"fragment", &fragment, &"claim", &claim, &relation, &number(confidence)]);
         }
         ["cite", citing, cited] => {
-            let of =
-                |place: &str| place.split_once(':').map(|(kind, id)| (kind.to_owned(), id.to_owned())).expect(part);
+            let of = |one: &str| one.split_once(':').map(|(kind, id)| (kind.to_owned(), id.to_owned())).expect(part);
             let ((source_type, source), (target_type, target)) = (of(citing), of(cited));
             put("edges", EDGE, &[&source_type, &source, &target_type, &target, &"cites", &None::<f64>]);
         }
@@ -139,11 +138,8 @@ fn ask(graph: &Connection, view: &str, columns: &[&str], given: &[(&str, SqlValu
         prepared.raw_bind_parameter(place, value).expect("bound");
     }
     let names: Vec<String> = prepared.column_names().map(str::to_owned).collect();
-    assert_eq!(
-        names,
-        header(view).columns.into_iter().map(|column| column.name).collect::<Vec<_>>(),
-        "columns of {view}"
-    );
+    let all: Vec<_> = header(view).columns.into_iter().map(|column| column.name).collect();
+    assert_eq!(names, all, "columns of {view}");
     let mut rows = prepared.raw_query();
     let mut lines = Vec::new();
     while let Some(row) = rows.next().expect("a row") {
@@ -198,10 +194,8 @@ fn what_is_not_there_or_of_another_type_is_told_with_what_is_near() {
     };
     assert!(error("v_contradiction", &[], None).contains("did you mean v_contradictions?"));
     let wrong = error("v_contradictions", &[("task", text("t"))], None);
-    assert!(
-        wrong.contains("a parameter of v_contradictions") && wrong.contains("it has task_id, min_controversy"),
-        "{wrong}"
-    );
+    assert!(wrong.contains("a parameter of v_contradictions"), "{wrong}");
+    assert!(wrong.contains("it has task_id, min_controversy"), "{wrong}");
     let wrong = error("v_outdated_evidence", &[("min_years", text("many"))], None);
     assert_eq!(wrong, "parameter = min_years=\"many\": must be a whole number");
     let both = {
