@@ -111,13 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn what_has_another_error_keeps_it() {
+    fn what_has_another_error_keeps_it_and_every_synonym_leads_to_a_command_and_is_none_itself() {
         assert_eq!(said(&["search"]), None);
         assert_eq!(said(&["evidence", "find"]), None);
-    }
-
-    #[test]
-    fn every_synonym_leads_to_a_command_and_is_none_itself() {
         for (word, command) in SYNONYMS {
             let command = command.split(' ').next().unwrap_or_default();
             assert!(overview::commands().chain(overview::SHORT).any(|name| name == command), "{command}");

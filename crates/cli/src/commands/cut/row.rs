@@ -127,17 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn a_score_goes_before_the_raw_scores_and_they_stand_in_for_it() {
+    fn a_score_goes_before_the_raw_scores_which_stand_in_for_it_and_must_be_numbers() {
         let fields = [("similarity", Cell::Number(0.5)), ("bm25", Cell::Empty), ("coverage", Cell::Number(1.5))];
         let values = read(&fields, None).expect("one retriever is enough");
         assert_eq!((values.score, values.similarity, values.bm25), (None, Some(0.5), None));
         assert_eq!(values.coverage, Some(1.0));
         let both = [("score", Cell::Number(2.0)), ("similarity", Cell::Text("high".into()))];
         assert_eq!(read(&both, None).map(|values| (values.score, values.similarity)), Ok((Some(2.0), None)));
-    }
-
-    #[test]
-    fn a_value_that_must_be_a_number_is_named() {
         let error = read(&[("similarity", Cell::Text("high".into())), ("bm25", Cell::Number(1.0))], None).unwrap_err();
         assert_eq!(error, "similarity must be a number and is a text");
         let error = read(&[("rank", Cell::Number(1.0))], None).unwrap_err();
