@@ -310,14 +310,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pager_is_for_text_that_leaves_no_row_for_the_prompt() {
+    fn a_pager_is_for_text_that_leaves_no_row_for_the_prompt_and_gets_styles_alone() {
         assert!(!is_longer("one\ntwo\n", 3, 80));
         assert!(is_longer("one\ntwo\nthree\n", 3, 80));
         assert!(is_longer(&"x".repeat(200), 3, 80), "a long line takes several rows");
-    }
-
-    #[test]
-    fn a_pager_gets_styles_and_nothing_that_steers() {
         let text = format!("{} \u{1b}[2Jtext", "bold".bold());
         let shown = |color| String::from_utf8(for_pager(&text, color, None).expect("written")).expect("text");
         assert_eq!(shown(ColorChoice::Never), "bold ␛[2Jtext");

@@ -21,8 +21,7 @@ fn a_search_neither_fails_nor_waits_while_another_process_indexes() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let root = directory.path();
     let write = |number: usize, version: usize| {
-        let topics =
-            ["glacier moves", "violin sounds", "harbour fills", "oven heats", "orchard grows", "ledger balances"];
+        let topics = ["glacier moves", "violin sounds", "harbour fills", "oven heats", "orchard grows", "ledger lies"];
         let sections: String = (0..20)
             .map(|section| {
                 let topic = topics[(number + section) % topics.len()];
@@ -67,8 +66,7 @@ fn sixteen_that_index_at_once_are_served_one_after_the_other() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let root = directory.path();
     for number in 0..200 {
-        fs::write(root.join(format!("{number}.md")), format!("# Note {number}\n\nSome text {number}.\n"))
-            .expect("written");
+        fs::write(root.join(format!("{number}.md")), format!("# Note {number}\n\nText {number}.\n")).expect("written");
     }
     // The index does not exist yet, so the first processes create it at the same instant.
     let children: Vec<_> = (0..16).map(|_| tamis(root).args(["index"]).spawn().expect("it starts")).collect();
@@ -122,8 +120,7 @@ fn eight_first_searches_of_a_tree_wait_for_the_vectors_that_one_of_them_makes() 
     let directory = tempfile::tempdir().expect("a temporary directory");
     let root = directory.path();
     for number in 0..25 {
-        let section =
-            |part| format!("\n## Part {part}\n\nThe ferry number {number} leaves at dawn from pier {part}.\n");
+        let section = |part| format!("\n## Part {part}\n\nThe ferry number {number} leaves at dawn from {part}.\n");
         let sections: String = (0..100).map(section).collect();
         fs::write(root.join(format!("note-{number}.md")), format!("# Note {number}\n{sections}")).expect("written");
     }

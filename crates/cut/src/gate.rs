@@ -336,15 +336,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_exactly_asked_for_opens_the_gate() {
+    fn what_is_exactly_asked_for_opens_the_gate_and_evidence_that_is_not_finite_is_unknown() {
         let poor = Evidence { required: Some(0.0), ..evidence(0.1, 0.05) };
         assert!(Gate::default().judge(&poor).empty);
         let verdict = Gate::default().judge(&Evidence { exact: true, ..poor });
         assert!(!verdict.empty && verdict.reason.contains("exactly what was asked for"), "{}", verdict.reason);
-    }
-
-    #[test]
-    fn evidence_that_is_not_finite_is_unknown() {
         let broken = Some(Background { mean: f64::NAN, deviation: 0.1, count: 1000 });
         for background in [broken, None] {
             let nan = Some(f64::NAN);

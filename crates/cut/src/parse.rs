@@ -219,9 +219,8 @@ mod tests {
 
     #[test]
     fn a_number_after_a_method_is_offered_as_its_parameter() {
-        for (given, meant) in
-            [("fixed-5", "fixed:k=5"), ("fixed_20", "fixed:k=20"), ("background-0.7", "background:lambda=0.7")]
-        {
+        let cases = [("fixed-5", "fixed:k=5"), ("fixed_20", "fixed:k=20"), ("background-0.7", "background:lambda=0.7")];
+        for (given, meant) in cases {
             let message = message(given);
             assert!(message.contains(&format!("(did you mean \"{meant}\"?)")), "{message}");
             parse(meant).unwrap();

@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named() {
+    fn damage_is_named_and_incomplete_rows_and_infinite_entries_are_not_encoded() {
         let file = TokenTable::encode(&[1.0, 2.0, 3.0, 4.0], 2).unwrap();
         let read = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut damaged = file.clone();
@@ -337,10 +337,6 @@ mod tests {
         assert!(matches!(read(&|file| file[12] = 255), TableError::Size { rows: 255, .. }));
         assert!(matches!(read(&|file| file[64..68].fill(255)), TableError::Scale { row: 0, .. }));
         assert_eq!(read(&|file| *file.last_mut().unwrap() ^= 1), TableError::Checksum);
-    }
-
-    #[test]
-    fn incomplete_rows_and_infinite_entries_are_not_encoded() {
         for (rows, dimension) in [(vec![1.0; 3], 2), (vec![1.0], 0), (vec![f32::NAN, 1.0], 2)] {
             assert!(matches!(TokenTable::encode(&rows, dimension), Err(TableError::Entries { .. })));
         }

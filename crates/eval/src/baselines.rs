@@ -133,15 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn fixed_numbers_stop_at_the_end_of_the_pool() {
+    fn fixed_numbers_stop_at_the_end_of_the_pool_the_known_is_the_best_and_the_oracle_exact() {
         let options = Options { fixed: vec![20, 3, 3], ..Options::default() };
         let pools = [query(0, 2)];
         assert_eq!(keeps(&pools, &options, "fixed-20"), [10]);
         assert_eq!(keeps(&pools, &options, "fixed-3"), [3]);
-    }
-
-    #[test]
-    fn the_known_number_is_the_best_and_the_oracle_is_exact() {
         let pools: Vec<QueryPool> = [3, 3, 3, 7, 0].iter().enumerate().map(|(id, &count)| query(id, count)).collect();
         assert_eq!(keeps(&pools, &Options::default(), FIXED_KNOWN), [3; 5]);
         assert_eq!(keeps(&pools, &Options::default(), ORACLE), [3, 3, 3, 7, 0]);

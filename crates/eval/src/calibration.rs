@@ -212,16 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn bins_of_equal_width() {
+    fn bins_of_equal_width_and_a_sure_mistake_is_finite() {
         let bins = equal_width(&[(1.0, true), (0.5, false), (0.49, true), (0.0, false)], 2);
         let shape: Vec<_> = bins.iter().map(|bin| (bin.count, bin.low, bin.high, bin.relevant)).collect();
         assert_eq!(shape, [(2, 0.0, 0.49, 0.5), (2, 0.5, 1.0, 0.5)]);
         assert_eq!(equal_width(&[(0.7, true)], 10).len(), 1);
         assert!(equal_width(&[], 10).is_empty());
-    }
-
-    #[test]
-    fn a_sure_mistake_is_finite() {
         assert!(log_loss(&[(1.0, false)]).unwrap() > 30.0);
         assert!(log_loss(&[(1.0, false)]).unwrap().is_finite());
     }

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn f_beta_by_hand() {
+    fn f_beta_and_penalised_dcg_by_hand() {
         // Precision 2/3, recall 2/5.
         let (precision, recall) = (2.0 / 3.0, 0.4);
         for beta in [0.5, 1.0, 2.0, 3.0] {
@@ -120,10 +120,6 @@ mod tests {
             assert!((f_beta(2, 3, 5, beta) - expected).abs() < 1e-12);
         }
         assert!((f_beta(2, 3, 5, 1e200) - recall).abs() < 1e-12);
-    }
-
-    #[test]
-    fn penalised_dcg_by_hand() {
         assert_eq!(penalised_dcg([]), 0.0);
         assert_eq!(penalised_dcg([true]), 1.0);
         let value = penalised_dcg([true, false, true]);

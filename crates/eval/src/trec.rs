@@ -330,20 +330,12 @@ mod tests {
     }
 
     #[test]
-    fn tabs_or_blanks() {
+    fn tabs_or_blanks_divide_long_text_is_cut_and_a_byte_order_mark_is_no_part_of_a_query() {
         assert_eq!(columns("q 1\td 1\t1\r"), ["q 1", "d 1", "1"]);
         assert_eq!(columns(" q1 0\td1  1 "), ["q1", "0", "d1", "1"]);
         assert_eq!(columns("a\tb"), ["a", "b"]);
-    }
-
-    #[test]
-    fn long_text_is_cut_between_characters() {
         assert_eq!(shortened("kurz"), "kurz");
         assert_eq!(shortened(&"ä".repeat(100)), format!("{}…", "ä".repeat(80)));
-    }
-
-    #[test]
-    fn a_byte_order_mark_is_no_part_of_the_first_query() {
         let run = Run::parse("r", "\u{feff}q Q0 a 1 1.0 t\nq Q0 b 2 0.5 t\n").unwrap();
         assert_eq!((run.len(), run.query("q").map(<[_]>::len)), (1, Some(2)));
     }
@@ -375,13 +367,8 @@ mod tests {
 
     #[test]
     fn errors_of_a_run_name_the_file_the_line_and_the_value() {
-        let texts = [
-            "q Q0 a 1 1.0 t\nq a 2 0.5\n",
-            "q Q0 a 1 best t\n",
-            "q Q0 a 1 NaN t\n",
-            "q Q0 a 1 2 t\nq Q0 b 2 1 t\nq Q0 a 3 1 t\n",
-            "\n",
-        ];
+        let disorder = "q Q0 a 1 2 t\nq Q0 b 2 1 t\nq Q0 a 3 1 t\n";
+        let texts = ["q Q0 a 1 1.0 t\nq a 2 0.5\n", "q Q0 a 1 best t\n", "q Q0 a 1 NaN t\n", disorder, "\n"];
         let errors = texts.map(|text| Run::parse("bm25.run", text).unwrap_err().to_string());
         insta::assert_snapshot!(errors.join("\n"), @r#"
         bm25.run, line 2: 4 columns where six (query, Q0, document, rank, score, tag) were expected: "q a 2 0.5"

@@ -348,14 +348,10 @@ mod tests {
     }
 
     #[test]
-    fn weighted_gives_a_perfect_keyword_hit_at_most_its_share() {
+    fn weighted_gives_a_perfect_keyword_hit_at_most_its_share_and_rrf_by_hand() {
         let scores = Fusion::Weighted { weight: 0.7 }.fuse(&[evidence(0.0, 1e9), evidence(1.0, 0.0)]);
         assert!(scores[0] <= 0.3 && scores[0] > 0.299);
         assert!((scores[1] - 0.7).abs() < 1e-12);
-    }
-
-    #[test]
-    fn rrf_by_hand() {
         let scores = Fusion::Rrf { k: 60.0 }.fuse(&[evidence(0.9, 0.0), evidence(0.8, 3.0)]);
         assert!((scores[0] - 1.0 / 61.0).abs() < 1e-12, "no match is no rank");
         assert!((scores[1] - (1.0 / 62.0 + 1.0 / 61.0)).abs() < 1e-12);
@@ -441,8 +437,7 @@ mod tests {
         fn one_phrasing_of_which_every_word_is_there_is_fused_as_a_query_alone(
             pool in prop::collection::vec((-1.0..1.0f64, 0.0..30.0f64), 1..20),
         ) {
-            let evidence: Vec<Evidence> =
-                pool.iter().map(|&(s, r)| Evidence { similarity: Some(s), bm25: Some(r) }).collect();
+            let evidence: Vec<Evidence> = pool.iter().map(|&(s, r)| evidence(s, r)).collect();
             let found = evidence.iter().copied().enumerate().collect();
             let phrasing = Phrasing { weight: 1.0, coverage: Some(1.0), found, ..Phrasing::default() };
             let fusion = Fusion::Convex { weight: 0.4 };

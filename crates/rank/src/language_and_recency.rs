@@ -189,15 +189,11 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_table_of_languages() {
+    fn the_table_of_languages_and_distances_by_hand() {
         let factors = LanguageFactors::default();
         assert_eq!(factors.factor(LanguageMatch::Same), 0.85);
         assert_eq!(factors.factor(LanguageMatch::Related), 0.925);
         assert_eq!(factors.factor(LanguageMatch::Other), 1.0);
-    }
-
-    #[test]
-    fn distances_by_hand() {
         // 0.4 · 0.85 · 1.5 = 0.51.
         let adjustment = Adjustment::new(0.85, 1.5);
         assert!((1.0 - adjustment.similarity(0.6) - 0.51).abs() < 1e-12);

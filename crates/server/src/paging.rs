@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_stands_once_above_its_entries_on_each_page() {
+    fn a_heading_stands_once_above_its_entries_on_each_page_and_warnings_are_limited_in_length_and_number() {
         let entry = |heading: &str, body: &str| Entry { heading: heading.to_owned(), ..Entry::line(body.to_owned()) };
         let entries = || vec![entry("a.rs\n", "1"), entry("a.rs\n", "2"), entry("b.rs\n", "3")];
         let list = || List { entries: entries(), shared: Some(String::new()), ..List::default() };
@@ -214,10 +214,6 @@ mod tests {
         assert_eq!(page(0), "```\na.rs\n1\n2\nb.rs\n3\n```\n");
         assert_eq!(page(1), "```\na.rs\n2\nb.rs\n3\n```\n");
         assert!(page(9).contains("Note: the offset 9 is beyond the end, which is 3\n"));
-    }
-
-    #[test]
-    fn warnings_are_limited_in_length_and_number() {
         let warnings = vec!["w".repeat(900); 9];
         let lines = warning_lines(&warnings, 1000);
         assert_eq!(lines.lines().count(), 2, "{lines}");

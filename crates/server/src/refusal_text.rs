@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_left_to_the_user() {
+    fn commands_are_left_to_the_user_and_an_error_names_the_tool_that_helps_or_says_that_none_does() {
         for (message, expected) in [
             (
                 "covers 12 of 90 passages; run `tamis index` first",
@@ -219,10 +219,6 @@ mod tests {
             assert_eq!(for_agent(message), expected);
             assert_eq!(for_agent(expected), expected, "a second time changes nothing");
         }
-    }
-
-    #[test]
-    fn an_error_names_the_tool_that_helps_or_says_that_none_does() {
         let missing = Error::NotFound { wanted: "x.md".into(), nearest: None };
         assert!(for_error(missing).0.contains("`search`"));
         let broken = Error::Store(StoreError::Missing { path: "/x".into() });

@@ -238,14 +238,11 @@ mod tests {
 
     #[test]
     fn every_name_is_read_back() {
-        for (namespace, path) in [
-            ("app", "src/main.rs"),
-            ("app", "issue:12"),
-            ("my repo/ü", "docs/a b#c?d%e.md"),
-            ("app", "%2e%2e/x"),
-            ("a", "odd\nname\u{1b}"),
-            ("a:b", "wiki:Home/Page"),
+        for case in [
+            "app | src/main.rs", "app | issue:12", "my repo/ü | docs/a b#c?d%e.md", "app | %2e%2e/x",
+            "a | odd\nname\u{1b}", "a:b | wiki:Home/Page",
         ] {
+            let (namespace, path) = case.split_once(" | ").expect("a place");
             let uri = uri_of(namespace, path);
             assert!(uri.is_ascii() && !uri.contains(' '), "{uri}");
             assert_eq!(parse_uri(&uri), Some((namespace.to_owned(), path.to_owned())), "{uri}");

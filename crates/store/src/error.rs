@@ -413,7 +413,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_system_without_locks_is_named_with_the_way_out() {
+    fn a_file_system_without_locks_and_a_full_disk_are_named_in_every_engine() {
         // ENOLCK, ENOSYS and EOPNOTSUPP.
         for number in [37, 38, 95] {
             let source = std::io::Error::from_raw_os_error(number);
@@ -424,10 +424,6 @@ mod tests {
         }
         let denied = StoreError::locking(Path::new("write.lock"), std::io::ErrorKind::PermissionDenied.into());
         assert!(matches!(denied, StoreError::ReadOnly { .. }), "{denied}");
-    }
-
-    #[test]
-    fn a_full_disk_is_named_in_every_engine() {
         let path = Path::new("index");
         let sqlite = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None);
         assert!(matches!(StoreError::sqlite(path, sqlite), StoreError::Full { .. }));

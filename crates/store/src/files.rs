@@ -397,8 +397,7 @@ mod tests {
     fn a_file_with_the_content_of_another_is_damaged() {
         let directory = tempfile::tempdir().unwrap();
         let directory = directory.path();
-        let damaged =
-            || Verified::lasting(directory.to_owned()).damaged(&["a".to_owned()], |_| Ok::<_, Infallible>(true));
+        let damaged = || Verified::lasting(directory.to_owned()).damaged(&["a".into()], |_| Ok::<_, Infallible>(true));
         write(directory, "one", 1_000);
         assert!(damaged().unwrap().is_empty());
         write(directory, "two", 2_000);

@@ -296,6 +296,14 @@ mod tests {
         at(text).split(['+', '[']).next().unwrap_or_default().to_owned()
     }
 
+    /// Each text is read as what stands behind it, to the minute.
+    fn read_as(cases: &[&str]) {
+        for case in cases {
+            let (text, time) = case.split_once(" = ").expect("a time");
+            assert_eq!(local(text), format!("{time}:00"), "{text}");
+        }
+    }
+
     #[test]
     fn a_clock_beyond_the_calendar_stands_at_its_end() {
         let year = std::time::Duration::from_secs(366 * 86_400);
@@ -317,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_out() {
+    fn what_is_written_out_and_how_long_ago() {
         assert_eq!(at("2026-11-01"), "2026-11-01T00:00:00+01:00[Europe/Berlin]");
         assert_eq!(at("2026-07"), "2026-07-01T00:00:00+02:00[Europe/Berlin]");
         assert_eq!(at("2025"), "2025-01-01T00:00:00+01:00[Europe/Berlin]");
@@ -326,72 +334,42 @@ mod tests {
         assert_eq!(local("2026-11-01T08:30Z"), "2026-11-01T09:30:00");
         assert_eq!(local("2026-11-01T08:30:00-05:00"), "2026-11-01T14:30:00");
         assert_eq!(local("  after 2026-11-01 "), "2026-11-01T00:00:00");
-    }
-
-    #[test]
-    fn how_long_ago() {
-        assert_eq!(local("7d"), "2026-11-15T12:00:00");
-        assert_eq!(local("90m"), "2026-11-22T10:30:00");
-        assert_eq!(local("2 weeks"), "2026-11-08T12:00:00");
-        assert_eq!(local("3 days ago"), "2026-11-19T12:00:00");
-        assert_eq!(local("an hour ago"), "2026-11-22T11:00:00");
-        assert_eq!(local("two weeks ago"), "2026-11-08T12:00:00");
-        assert_eq!(local("last 7 days"), "2026-11-15T12:00:00");
-        assert_eq!(local("the past three months"), "2026-08-22T12:00:00");
+        read_as(&[
+            "7d = 2026-11-15T12:00", "90m = 2026-11-22T10:30", "2 weeks = 2026-11-08T12:00",
+            "3 days ago = 2026-11-19T12:00", "an hour ago = 2026-11-22T11:00", "two weeks ago = 2026-11-08T12:00",
+            "last 7 days = 2026-11-15T12:00", "the past 3 months = 2026-08-22T12:00",
+        ]);
         // A month is a calendar month: the clocks were put back in between.
         assert_eq!(at("1mo"), "2026-10-22T12:00:00+02:00[Europe/Berlin]");
     }
 
     #[test]
-    fn days_by_name() {
-        assert_eq!(local("today"), "2026-11-22T00:00:00");
-        assert_eq!(local("Yesterday"), "2026-11-21T00:00:00");
-        assert_eq!(local("yesterday 8pm"), "2026-11-21T20:00:00");
-        assert_eq!(local("now"), "2026-11-22T12:00:00");
-        assert_eq!(local("tomorrow"), "2026-11-23T00:00:00");
-        assert_eq!(local("monday"), "2026-11-16T00:00:00");
-        assert_eq!(local("since monday"), "2026-11-16T00:00:00");
-        assert_eq!(local("last monday"), "2026-11-16T00:00:00");
-        assert_eq!(local("Fri"), "2026-11-20T00:00:00");
-        assert_eq!(local("monday 9:30"), "2026-11-16T09:30:00");
-        assert_eq!(local("sunday"), "2026-11-22T00:00:00", "today is one");
-        assert_eq!(local("last sunday"), "2026-11-15T00:00:00");
-        assert_eq!(local("last sunday 10am"), "2026-11-15T10:00:00");
-        assert_eq!(local("last saturday"), "2026-11-21T00:00:00");
-    }
-
-    #[test]
-    fn weeks_months_and_years_begin_where_they_begin() {
-        assert_eq!(local("this week"), "2026-11-16T00:00:00");
-        assert_eq!(local("last week"), "2026-11-09T00:00:00");
-        assert_eq!(local("this month"), "2026-11-01T00:00:00");
-        assert_eq!(local("last month"), "2026-10-01T00:00:00");
-        assert_eq!(local("last year"), "2025-01-01T00:00:00");
-        assert_eq!(local("this year"), "2026-01-01T00:00:00");
+    fn days_and_months_by_name_and_where_weeks_months_and_years_begin() {
+        read_as(&[
+            "today = 2026-11-22T00:00", "Yesterday = 2026-11-21T00:00", "yesterday 8pm = 2026-11-21T20:00",
+            "now = 2026-11-22T12:00", "tomorrow = 2026-11-23T00:00", "monday = 2026-11-16T00:00",
+            "since monday = 2026-11-16T00:00", "last monday = 2026-11-16T00:00", "Fri = 2026-11-20T00:00",
+            "monday 9:30 = 2026-11-16T09:30", "sunday = 2026-11-22T00:00", "last sunday = 2026-11-15T00:00",
+            "last sunday 10am = 2026-11-15T10:00", "last saturday = 2026-11-21T00:00",
+        ]);
+        read_as(&[
+            "this week = 2026-11-16T00:00", "last week = 2026-11-09T00:00", "this month = 2026-11-01T00:00",
+            "last month = 2026-10-01T00:00", "last year = 2025-01-01T00:00", "this year = 2026-01-01T00:00",
+        ]);
         let march: Zoned = "2026-03-31T12:00:00+02:00[Europe/Berlin]".parse().expect("a time");
         let found = moment("last month", &march).expect("february has no 31st");
         assert_eq!(found.to_string(), "2026-01-31T23:00:00Z");
+        read_as(&[
+            "march = 2026-03-01T00:00", "march 3 = 2026-03-03T00:00", "3 march = 2026-03-03T00:00",
+            "december = 2025-12-01T00:00", "dec 24 = 2025-12-24T00:00", "24th of December = 2025-12-24T00:00",
+            "November 22 = 2026-11-22T00:00", "March 2024 = 2024-03-01T00:00", "3 march 2024 = 2024-03-03T00:00",
+            "march 3 2024 = 2024-03-03T00:00", "March 3rd, 2024 = 2024-03-03T00:00", "last march = 2026-03-01T00:00",
+            "last november = 2025-11-01T00:00",
+        ]);
     }
 
     #[test]
-    fn months_by_name_are_the_latest() {
-        assert_eq!(local("march"), "2026-03-01T00:00:00");
-        assert_eq!(local("march 3"), "2026-03-03T00:00:00");
-        assert_eq!(local("3 march"), "2026-03-03T00:00:00");
-        assert_eq!(local("december"), "2025-12-01T00:00:00");
-        assert_eq!(local("dec 24"), "2025-12-24T00:00:00");
-        assert_eq!(local("24th of December"), "2025-12-24T00:00:00");
-        assert_eq!(local("November 22"), "2026-11-22T00:00:00");
-        assert_eq!(local("March 2024"), "2024-03-01T00:00:00");
-        assert_eq!(local("3 march 2024"), "2024-03-03T00:00:00");
-        assert_eq!(local("march 3 2024"), "2024-03-03T00:00:00");
-        assert_eq!(local("March 3rd, 2024"), "2024-03-03T00:00:00");
-        assert_eq!(local("last march"), "2026-03-01T00:00:00");
-        assert_eq!(local("last november"), "2025-11-01T00:00:00");
-    }
-
-    #[test]
-    fn what_is_no_moment_is_told_what_is() {
+    fn trap_what_is_no_moment_is_told_what_is_and_a_long_word_is_no_panic() {
         for wrong in [
             "", " ", "soon", "-7d", "2026-13-01", "2026-02-30", "7", "3/4/2025", "since", "february 30", "99999 years",
             "19998 years", "monday mondayish", "the", "2026-1", "next", "last", "märz 3", "3 days ago ago", "0x10",
@@ -400,10 +378,6 @@ mod tests {
             assert_eq!(error.text, wrong.trim());
             assert!(error.to_string().contains("3 days ago"), "{error}");
         }
-    }
-
-    #[test]
-    fn trap_a_long_word_where_a_time_is_looked_for_is_an_error_and_no_panic() {
         for letters in 1..40 {
             let word = "y".repeat(letters);
             for text in [format!("friday3{word}"), format!("friday 3 {word}"), format!("last march 3 3:{word}")] {

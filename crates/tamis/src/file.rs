@@ -190,8 +190,7 @@ mod tests {
         assert_eq!((length, fs::read_to_string(&path).expect("text").as_str()), (4, "one\ntwo\n"));
         let failed: Result<(), Error> = edit(&path, |_| Err(Error::argument("text", "x", "y")));
         assert!(failed.is_err());
-        let names: Vec<_> =
-            fs::read_dir(directory.path()).expect("listed").flatten().map(|entry| entry.file_name()).collect();
+        let names: Vec<_> = fs::read_dir(directory.path()).expect("it").flatten().map(|it| it.file_name()).collect();
         assert_eq!(names, ["a.md"]);
 
         let directory = tempfile::tempdir().expect("a temporary directory");

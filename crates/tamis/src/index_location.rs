@@ -365,8 +365,7 @@ mod tests {
     }
 
     fn found(system: System, set: &[(&str, &str)]) -> [Option<PathBuf>; 3] {
-        let environment =
-            |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+        let environment = |name: &str| set.iter().find(|(one, _)| *one == name).map(|(_, value)| OsString::from(value));
         let found = UserDirectories::new(&Bases::new(system, &environment), &environment);
         [found.configuration, found.cache, found.evaluations]
     }

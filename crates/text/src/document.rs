@@ -451,16 +451,12 @@ mod tests {
     }
 
     #[test]
-    fn the_title_of_an_issue_is_one_heading() {
+    fn the_title_of_an_issue_is_one_heading_and_notes_are_sentences_for_people_and_tagged_for_programs() {
         let mut comment = Passage { kind: Kind::Comment, ..passage("B is right.") };
         comment.heading = Some("Shows A > B".to_owned());
         assert_eq!(comment.embedded_text(), "Shows A > B\nB is right.");
         comment.text = "It Shows A > B again.".to_owned();
         assert_eq!(comment.embedded_text(), "It Shows A > B again.");
-    }
-
-    #[test]
-    fn notes_are_sentences_for_people_and_tagged_for_programs() {
         let note = Note::Decoded { encoding: "windows-1252" };
         assert_eq!(note.to_string(), "not UTF-8, read as windows-1252");
         let json = serde_json::to_string(&note).expect("serialized");

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_look_like_data_stay() {
+    fn lines_that_look_like_data_and_words_stay() {
         let data = wrapped_data(64, 12);
         let numbered = |line: &dyn Fn(usize) -> String| (0..40).map(|number| line(number) + "\n").collect::<String>();
         for text in [
@@ -224,10 +224,6 @@ mod tests {
         }
         let text = format!("{}\nA0b1 and text\nTextThatFollows\n", data[..12].join("\n"));
         assert!(kept(&text).ends_with("\nA0b1 and text\nTextThatFollows\n"), "{}", kept(&text));
-    }
-
-    #[test]
-    fn words_stay() {
         for text in [
             "data:image/png;base64,iVBORw0KGgo=".to_owned(),
             "see data: a,b".to_owned(),

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_dump_is_read_by_its_definitions() {
+    fn a_large_dump_is_read_by_its_definitions_and_what_people_read_is_read_as_a_whole() {
         let rows: String = (0..40_000).map(|at| format!("INSERT INTO gates VALUES ({at}, 'closed', 12);\n")).collect();
         let text = format!("CREATE TABLE gates (\n  id INT\n);\n{rows}CREATE TABLE keepers (\n  name TEXT\n);\n{rows}");
         let passages = texts("dump.sql", &text);
@@ -148,10 +148,6 @@ mod tests {
         let table: String = (0..9_000).map(|at| format!("{at},closed,12\n")).collect();
         let passages = texts("gates.csv", &format!("gate,state,height\n{table}"));
         assert!(passages.iter().any(|(_, text)| text.contains("gate,state")));
-    }
-
-    #[test]
-    fn what_people_read_is_read_as_a_whole() {
         let text: String = (0..40_000).map(|at| format!("## Part {at}\n\nThe keeper of gate {at}.\n\n")).collect();
         assert!(text.len() > 1 << 20 && text.len() < WHOLE_PROSE);
         let document = read("big.md", text.as_bytes(), &Options::default());

@@ -257,7 +257,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_licence_header_is_no_main_text() {
+    fn a_licence_header_is_no_main_text_and_a_header_is_read_in_the_language_it_is_written_in() {
         let source = "// Copyright 2020 The Authors.\n// Licensed under the Apache License.\n\nuse std::fs;\n\npub fn open() {}\n";
         let document = super::read("src/a.rs", source.as_bytes(), &crate::Options::default());
         let role_of = |text: &str| {
@@ -266,10 +266,6 @@ mod tests {
         assert_eq!(document.role, crate::Role::Main);
         assert_eq!(role_of("fn open"), Some(crate::Role::Main));
         assert_eq!(role_of("Copyright"), Some(crate::Role::License), "{:?}", document.passages);
-    }
-
-    #[test]
-    fn a_header_is_read_in_the_language_it_is_written_in() {
         let language = |text: &str| read("a.h", text.as_bytes(), &Options::default()).language;
         assert_eq!(language("int f(void);\n"), Some("c"));
         assert_eq!(language("/* One\n   class of things, and\n   using them */\nint f(void);\n"), Some("c"));
@@ -282,15 +278,11 @@ mod tests {
 
     #[cfg(not(feature = "rust"))]
     #[test]
-    fn a_language_whose_grammar_was_left_out_is_divided_by_lines_with_a_note() {
+    fn a_language_that_is_unknown_or_whose_grammar_was_left_out_is_divided_by_lines() {
         let document = read("src/door.rs", b"fn open() {}\n", &Options::default());
         assert_eq!((document.language, document.passages[0].kind), (Some("rust"), Kind::Lines));
         let notes: Vec<String> = document.notes.iter().map(ToString::to_string).collect();
         assert_eq!(notes, ["this build leaves out the grammar of rust, divided by lines"]);
-    }
-
-    #[test]
-    fn a_file_of_an_unknown_language_is_read_by_lines() {
         let document = read("data.xyzzy", b"one\ntwo\n", &Options::default());
         assert_eq!((document.language, document.category, document.collection()), (None, Category::Data, "code"));
         assert_eq!(document.passages[0].kind, Kind::Lines);

@@ -344,14 +344,11 @@ svelte: A.test.svelte | Test.svelte";
 
     #[test]
     fn names_and_directories_tell_what_a_program_wrote() {
-        for (path, language) in [
-            ("api/shop.pb.go", "go"),
-            ("api/shop_pb2_grpc.py", "python"),
-            ("lib/model.g.dart", "dart"),
-            ("Forms/Main.Designer.cs", "csharp"),
-            ("web/app.min.js", "javascript"),
-            ("src/__generated__/query.ts", "typescript"),
+        for case in [
+            "api/shop.pb.go => go", "api/shop_pb2_grpc.py => python", "lib/model.g.dart => dart",
+            "Forms/Main.Designer.cs => csharp", "web/app.min.js => javascript", "__generated__/query.ts => typescript",
         ] {
+            let (path, language) = case.split_once(" => ").expect("two parts");
             assert_eq!(role(path, Some(language)), Role::Generated, "{path}");
         }
         assert_eq!(role("vendor/api/shop.pb.go", Some("go")), Role::Vendored);

@@ -96,7 +96,7 @@ fn bad_lines_are_reported_by_number_and_the_rest_is_read() {
 }
 
 #[test]
-fn what_is_no_log_says_what_one_is() {
+fn what_is_no_log_says_what_one_is_and_a_log_that_repeats_what_came_before_is_read_once() {
     assert_eq!(fails(" \n"), ConversationFormatError::Empty);
     let broken = fails("[{\"text\": \"a\"},\n{\"te").to_string();
     assert!(broken.contains("line 2"), "{broken}");
@@ -105,10 +105,6 @@ fn what_is_no_log_says_what_one_is() {
     assert!(told.contains("`number`") && told.contains("speaker"), "{told}");
     assert!(matches!(fails("a plain text\nof lines"), ConversationFormatError::NoTurns { records: 2, .. }));
     assert!(matches!(fails("{\"type\": \"summary\"}"), ConversationFormatError::NoTurns { records: 1, .. }));
-}
-
-#[test]
-fn a_log_that_repeats_what_came_before_is_read_once() {
     let log = log(&format!("{MIXED}{MIXED}"));
     assert_eq!((log.conversations.len(), log.conversations[0].turns.len(), log.repeated), (1, 3, 3));
 }
@@ -125,21 +121,17 @@ const TWO_FORMS: &str = r#"{"timestamp":"2026-11-22T09:00:00Z","type":"session_m
 {"timestamp":"2026-11-22T09:00:07Z","type":"event_msg","payload":{"type":"agent_message","message":"Only on the screen"}}"#;
 
 #[test]
-fn a_turn_that_is_logged_in_two_forms_is_read_once() {
+fn a_turn_that_is_logged_in_two_forms_is_read_once_and_a_record_that_is_logged_again_has_its_last_text() {
     let log = log(TWO_FORMS);
     assert_eq!(told(&log), [("c1", vec!["Go on", "Done", "Go on", "Only on the screen"])]);
     let speakers: Vec<_> = log.conversations[0].turns.iter().filter_map(|turn| turn.speaker.as_deref()).collect();
     assert_eq!((speakers, log.repeated), (vec!["user", "assistant", "user", "assistant"], 3));
-}
-
-#[test]
-fn a_record_that_is_logged_again_has_its_last_text() {
     let text = r#"{"sessionId": "g1", "projectHash": "x", "startTime": "2026-11-22T09:00:00Z"}
 {"id": "m1", "timestamp": "2026-11-22T09:00:00Z", "type": "user", "content": "Where?"}
 {"id": "m2", "timestamp": "2026-11-22T09:00:01Z", "type": "gemini", "content": "To the"}
 {"$set": {"lastUpdated": "x"}}
 {"id": "m2", "timestamp": "2026-11-22T09:00:01Z", "type": "gemini", "content": "To the second site."}"#;
-    let log = log(text);
+    let log = self::log(text);
     assert_eq!((told(&log), log.repeated), (vec![("g1", vec!["Where?", "To the second site."])], 1));
 }
 

@@ -67,74 +67,43 @@ fn repeated(part: &str, length: usize) -> String {
     text
 }
 
-/// Shapes around a repeated part: name, text before, part, text after.
-const SHAPES: &[(&str, &str, &str, &str)] = &[
-    ("a.js", "", "function name@(a, b) { return a + b; } ", ""),
-    ("a.js", "", "/* note @ */ ", "\nfunction f() {}\n"),
-    ("a.js", "", "// note @\n", "\nfunction f() {}\n"),
-    ("a.js", "const ", "name@=@,", "last = 1;\n"),
-    ("a.js", "const ", "name@ = @,\n", "last = 1;\n"),
-    ("a.js", "class A { ", "name@(a) { return a; } ", "}\n"),
-    ("a.js", "", "call@(name@); ", "\n"),
-    ("a.js", "", "f(", ""),
-    ("a.js", "x = ", "a + ", "b;\n"),
-    ("a.js", "", "{", ""),
-    ("a.ts", "", "export interface Name@ { a: string } ", ""),
-    ("a.rs", "#[test] ", "fn name@() {} ", ""),
-    ("a.rs", "", "/// Line @\n", "fn f() {}\n"),
-    ("a.rs", "", "mod m@ { ", ""),
-    ("a.rs", "", "impl Name@ { fn f() {} } ", ""),
-    ("a.rs", "", "#[a] ", "fn f() {}"),
-    ("a.rs", "fn f() { ", "call@(); ", "}"),
-    ("a.c", "", "int name@(void) { return 0; } ", ""),
-    ("a.c", "", "#define NAME@ 1\n", ""),
-    ("a.c", "int ", "name@, ", "last;"),
-    ("a.cpp", "", "namespace n@ { ", ""),
-    ("a.cpp", "", "template<class T@ = ", ""),
-    ("a.py", "", "def name@(): pass\n", ""),
-    ("a.py", "", "name@ = 1; ", "\n"),
-    ("a.py", "x = ", "[", ""),
-    ("a.php", "<?php ", "function name@() {} ", ""),
-    ("a.php", "<?php const ", "NAME@ = 1, ", "LAST = 2;"),
-    ("a.rb", "", "def name@; end; ", ""),
-    ("a.go", "package a; ", "func name@() {}; ", ""),
-    ("A.java", "class A { ", "void name@() {} ", "}"),
-    ("a.kt", "", "fun name@() {}; ", ""),
-    ("a.swift", "", "func name@() {}; ", ""),
-    ("a.cs", "class A { ", "void Name@() {} ", "}"),
-    ("a.sh", "", "name@() { :; }; ", ""),
-    ("a.md", "", "# Heading @\n\nText.\n\n", ""),
-    ("a.md", "", "> ", "text"),
-    ("a.md", "", "- ", "text"),
-    ("a.md", "", "* a\n", ""),
-    ("a.md", "", "[", ""),
-    ("a.md", "", "![a](", ""),
-    ("a.md", "", "*a **b ", ""),
-    ("a.md", "", "`a``b", ""),
-    ("a.md", "", "<a ", ""),
-    ("a.md", "", "| a ", "|\n| - |\n"),
-    ("a.md", "---\n", "key@: [a\n", "---\n"),
-    ("a.md", "", "\n", "end"),
-    ("a.md", "", "word@ ", ""),
-    ("a.rst", "", "Title @\n=======\n\nText.\n\n", ""),
-    ("a.tex", "", "\\section{Name @} ", ""),
-    ("a.json", "[", "{\"a@\": [@]}, ", "0]"),
-    ("a.txt", "", "word@ ", ""),
-    ("a.txt", "", " ", "end"),
-    ("a.txt", "", "\u{a0}", "end"),
-    ("a.txt", "", "検索。", ""),
+/// Files of a repeated part: name and part, or else text before, part and text after between signs.
+const SHAPES: &[&str] = &[
+    "a.js: function f@(a) { return a; } ", "a.js: §/* n@ */ §\nfunction f() {}\n",
+    "a.js: §// n@\n§\nfunction f() {}\n", "a.js: const §name@=@,§last = 1;\n", "a.js: const §n@ = @,\n§last = 1;\n",
+    "a.js: class A { §m@() {} §}\n", "a.js: §call@(name@); §\n", "a.js: f(", "a.js: x = §a + §b;\n", "a.js: {",
+    "a.ts: interface A@ { a: string } ", "a.rs: #[test] §fn name@() {} §", "a.rs: §/// Line @\n§fn f() {}\n",
+    "a.rs: mod m@ { ", "a.rs: impl Name@ { fn f() {} } ", "a.rs: §#[a] §fn f() {}", "a.rs: fn f() { §call@(); §}",
+    "a.c: int name@(void) { return 0; } ", "a.c: #define NAME@ 1\n", "a.c: int §name@, §last;",
+    "a.cpp: namespace n@ { ", "a.cpp: template<class T@ = ", "a.py: def name@(): pass\n", "a.py: §name@ = 1; §\n",
+    "a.py: x = §[§", "a.php: <?php §function name@() {} §", "a.php: <?php const §A@ = 1, §Z = 2;",
+    "a.rb: def name@; end; ", "a.go: package a; §func name@() {}; §", "A.java: class A { §void f@() {} §}",
+    "a.kt: fun name@() {}; ", "a.swift: func name@() {}; ", "a.cs: class A { §void Name@() {} §}",
+    "a.sh: name@() { :; }; ", "a.md: # Heading @\n\nText.\n\n", "a.md: §> §text", "a.md: §- §text", "a.md: * a\n",
+    "a.md: [", "a.md: ![a](", "a.md: *a **b ", "a.md: `a``b", "a.md: <a ", "a.md: §| a §|\n| - |\n",
+    "a.md: ---\n§key@: [a\n§---\n", "a.md: §\n§end", "a.md: word@ ", "a.rst: Title @\n=======\n\nText.\n\n",
+    "a.tex: \\section{Name @} ", "a.json: [§{\"a@\": [@]}, §0]", "a.txt: word@ ", "a.txt: § §end",
+    "a.txt: §\u{a0}§end", "a.txt: 検索。",
 ];
 
-fn shaped((_, before, part, after): (&str, &str, &str, &str), length: usize) -> String {
-    format!("{before}{}{after}", repeated(part, length))
+fn shaped(shape: &str, length: usize) -> String {
+    match shape.split('§').collect::<Vec<_>>()[..] {
+        [before, part, after] => format!("{before}{}{after}", repeated(part, length)),
+        _ => repeated(shape, length),
+    }
+}
+
+/// Each shape with its file's name.
+fn shapes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SHAPES.iter().map(|shape| shape.split_once(": ").expect("a name"))
 }
 
 #[test]
 fn a_file_takes_time_in_proportion_to_its_length() {
     let mut wrong = Vec::new();
-    for &shape in SHAPES {
-        let read = |text: &str| drop(read(shape.0, text.as_bytes(), &Options::default()));
-        wrong.extend(grows(&format!("{}: {:?}", shape.0, shape.2), |length| shaped(shape, length), read));
+    for (path, shape) in shapes() {
+        let read = |text: &str| drop(read(path, text.as_bytes(), &Options::default()));
+        wrong.extend(grows(&format!("{path}: {shape:?}"), |length| shaped(shape, length), read));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -174,12 +143,10 @@ fn said(document: &Document) -> usize {
 
 #[test]
 fn passages_say_no_more_than_a_few_times_the_text() {
-    for &shape in SHAPES {
-        let sizes = [LENGTH, 4 * LENGTH].map(|length| {
-            let text = shaped(shape, length);
-            said(&read(shape.0, text.as_bytes(), &Options::default()))
-        });
-        assert!(sizes[1] <= 6 * sizes[0].max(LENGTH), "{}: {:?}: {sizes:?} bytes", shape.0, shape.2);
+    for (path, shape) in shapes() {
+        let sizes =
+            [LENGTH, 4 * LENGTH].map(|length| said(&read(path, shaped(shape, length).as_bytes(), &Options::default())));
+        assert!(sizes[1] <= 6 * sizes[0].max(LENGTH), "{path}: {shape:?}: {sizes:?} bytes");
     }
 }
 
@@ -205,61 +172,28 @@ fn a_piece_of_a_long_line_has_the_names_that_stand_in_it() {
 }
 
 /// Constructs of issues, notes and wiki pages besides words.
-const PROSE: &[(&str, &str, &str)] = &[
-    ("", "word@ ", ""),
-    ("", "> quoted line @\n", ""),
-    ("> ", "quoted@ ", ""),
-    ("", ">", " a"),
-    ("", "> a\n\nb@\n\n", ""),
-    ("", "- [ ] I have read @\n", ""),
-    ("", "### Question @\n\n_No response_\n\n", ""),
-    ("", "<!-- ", ""),
-    ("", "<!-- @ --> ", ""),
-    ("", "<details><summary>@</summary>", ""),
-    ("", "On Tue, Ada wrote:\n> a@\n\n", ""),
-    ("", "On Tue, ", ""),
-    ("", "```\ncode @\n```\n", ""),
-    ("", "````", ""),
-    ("", "{{a|", ""),
-    ("", "{{a|b@}} ", ""),
-    ("", "{{ic|", "}}"),
-    ("", "[[a|", ""),
-    ("", "[[File:a|", ""),
-    ("{{hc|", "b@|", "}}"),
-    ("", "{|\n| a@\n", ""),
-    ("", "<ref>", ""),
-    ("", "<ref name=\"", ""),
-    ("", "== H@ ==\n", ""),
-    ("", "''", ""),
-    ("", "&amp", ""),
-    ("", "(", ""),
-    ("", "__", ""),
-    ("", "* @\n", ""),
-    ("", ":", "a"),
-    ("", "\n", "end"),
-    ("", " ", "end"),
-    ("", "- 2026-11-22T10:00:00Z entry @\n", ""),
-    ("", "## 2026-11-22\n\n- entry @\n\n", ""),
+const PROSE: &[&str] = &[
+    "word@ ", "> quoted @\n", "> §quoted@ §", "§>§ a", "> a\n\nb@\n\n", "- [ ] I have read @\n",
+    "### Question @\n\n_No response_\n\n", "<!-- ", "<!-- @ --> ", "<details><summary>@</summary>",
+    "On Tue, Ada wrote:\n> a@\n\n", "On Tue, ", "```\ncode @\n```\n", "````", "{{a|", "{{a|b@}} ", "§{{ic|§}}", "[[a|",
+    "[[File:a|", "{{hc|§b@|§}}", "{|\n| a@\n", "<ref>", "<ref name=\"", "== H@ ==\n", "''", "&amp", "(", "__", "* @\n",
+    "§:§a", "§\n§end", "§ §end", "- 2026-11-22T10:00:00Z entry @\n", "## 2026-11-22\n\n- entry @\n\n",
 ];
 
 fn prose_grows_linearly(name: &str, work: impl Fn(&str)) {
-    for &(before, part, after) in PROSE {
-        grows_linearly(&format!("{name} of {part:?}"), |length| shaped(("", before, part, after), length), &work);
+    for shape in PROSE {
+        grows_linearly(&format!("{name} of {shape:?}"), |length| shaped(shape, length), &work);
     }
 }
 
 #[test]
-fn an_issue_takes_time_in_proportion_to_its_length() {
+fn an_issue_and_many_comments_take_time_in_proportion_to_length_and_number() {
     let options = Options::default();
     let issue = Issue::new(1, "Title");
     prose_grows_linearly("a body", |text| drop(Issue { body: text.to_owned(), ..issue.clone() }.document(&options)));
     prose_grows_linearly("a comment", |text| {
         drop(Issue { comments: vec![IssueComment::new(text); 2], ..issue.clone() }.document(&options));
     });
-}
-
-#[test]
-fn many_comments_take_time_in_proportion_to_their_number() {
     let text = |length| repeated("word@ and more of it\n", length);
     grows_linearly("comments that quote each other", text, |text| {
         let mut comments = Vec::new();
@@ -273,17 +207,13 @@ fn many_comments_take_time_in_proportion_to_their_number() {
 }
 
 #[test]
-fn a_page_of_a_wiki_takes_time_in_proportion_to_its_length() {
+fn a_page_of_a_wiki_and_a_note_take_time_in_proportion_to_their_length() {
     prose_grows_linearly("a page", |text| {
         let wikitext = text.to_owned();
         let (id, revision, timestamp, author, site) = Default::default();
         let page = WikiPage { id, namespace: 0, title: "Page".into(), revision, timestamp, author, wikitext, site };
         drop(page.document(&Options::default()));
     });
-}
-
-#[test]
-fn a_note_takes_time_in_proportion_to_its_length() {
     let options = NoteOptions::default();
     prose_grows_linearly("a note", |text| drop(read_note("memory/a.md", text.as_bytes(), &options)));
 }

@@ -68,7 +68,7 @@ fn entries_of_a_log_and_sections_are_passages_of_their_own() {
 }
 
 #[test]
-fn front_matter_dates_a_note_before_its_name_does() {
+fn trap_front_matter_dates_a_note_before_its_name_and_undated_notes_do_not_decay() {
     for (path, text, expected) in [
         ("memory/2026-11-22.md", "x\n", Some("2026-11-22T00:00:00Z")),
         ("memory/2026-11-22-backups.md", "x\n", Some("2026-11-22T00:00:00Z")),
@@ -83,14 +83,9 @@ fn front_matter_dates_a_note_before_its_name_does() {
     ] {
         assert_eq!(date(&note(path, text)).as_deref(), expected, "{path}: {text}");
     }
-}
-
-#[test]
-fn trap_memory_md_and_undated_notes_are_exempt_from_decay() {
     let dated = "---\ndate: 2020-01-01\n---\n## 2021-01-01\n\n- 14:05 lasting\n";
-    for (path, text) in
-        [("MEMORY.md", dated), ("notes/memory.md", dated), ("ideas.md", "## 2021-01-01\n\n- 14:05 lasting\n")]
-    {
+    let cases = [("MEMORY.md", dated), ("notes/memory.md", dated), ("ideas.md", "## 2021-01-01\n\n- 14:05 lasting\n")];
+    for (path, text) in cases {
         let document = note(path, text);
         assert_eq!(document.dated_ns, None, "{path}");
         assert!(document.passages.iter().all(|passage| passage.dated_ns.is_none()), "{path}");
@@ -99,15 +94,11 @@ fn trap_memory_md_and_undated_notes_are_exempt_from_decay() {
 }
 
 #[test]
-fn a_day_is_that_of_the_writers_place() {
+fn a_day_is_that_of_the_writers_place_and_an_impossible_date_is_told_and_the_note_is_read() {
     let options = NoteOptions { time_zone: TimeZone::fixed(offset(-5)), ..NoteOptions::default() };
     let document = read_note("2026-11-22.md", b"- 23:30 late\n", &options);
     assert_eq!(date(&document).as_deref(), Some("2026-11-22T05:00:00Z"));
     assert_eq!(document.passages[0].dated_ns.map(moment).as_deref(), Some("2026-11-23T04:30:00Z"));
-}
-
-#[test]
-fn an_impossible_date_is_told_and_the_note_is_read() {
     let document = note("a.md", "---\ndate: 2026-02-30\n---\nWords.\n");
     assert_eq!(document.notes.len(), 1);
     assert!(document.notes[0].to_string().contains("2026-02-30"), "{}", document.notes[0]);
@@ -115,15 +106,11 @@ fn an_impossible_date_is_told_and_the_note_is_read() {
 }
 
 #[test]
-fn front_matter_dates_any_markdown_document() {
+fn front_matter_dates_any_markdown_document_and_topics_come_from_front_matter_and_headings_once() {
     let document = read("docs/a.md", b"---\ntitle: A\nlastmod: 2026-11-22\n---\nWords.\n", &Options::default());
     assert_eq!(date(&document).as_deref(), Some("2026-11-22T00:00:00Z"));
     let document = read("docs/a.md", b"date: 2026-11-22\n\nNo front matter.\n", &Options::default());
     assert_eq!((document.dated_ns, document.notes.len()), (None, 0));
-}
-
-#[test]
-fn topics_come_from_front_matter_and_headings_once() {
     let text = "---\ntopic: Backups\ntags: [ops, \"#cost\"]\n---\n# A\n\nx\n\n## backups\n\ny\n\n## 14:05 call\n\nz\n\n### Deep\n\nw\n";
     let document = note("a.md", text);
     let topics: Vec<_> = document.attributes.iter().map(|(_, value)| value.as_str()).collect();
@@ -131,7 +118,7 @@ fn topics_come_from_front_matter_and_headings_once() {
 }
 
 #[test]
-fn a_long_section_is_divided_with_an_overlap() {
+fn a_long_section_is_divided_with_an_overlap_and_a_very_long_line_is_divided() {
     let text: String = std::iter::once("# Log\n\n".to_owned())
         .chain((0..120).map(|number| format!("Line {number} says a few more words than that.\n")))
         .collect();
@@ -149,10 +136,6 @@ fn a_long_section_is_divided_with_an_overlap() {
     }
     assert!(document.passages.iter().all(|passage| passage.heading.as_deref() == Some("Log")));
     assert!(document.passages.iter().all(|passage| estimate_tokens(&passage.text) <= 400));
-}
-
-#[test]
-fn a_very_long_line_is_divided() {
     let document = note("a.md", &format!("# A\n\nShort.\n{}\nEnd.\n", "A sentence of some words. ".repeat(400)));
     let parts = document.passages.iter().filter(|passage| (passage.start_line, passage.end_line) == (4, 4)).count();
     assert!(parts > 3, "{parts}");

@@ -37,7 +37,7 @@ fn passages_keep_their_symbols_and_lines() {
 }
 
 #[test]
-fn a_checkout_with_crlf_embeds_nothing_anew() {
+fn a_checkout_with_crlf_an_empty_file_and_a_missing_last_line_end_are_read() {
     let unix = "//! Title\n\nfn a() {\n    b();\n}\n\nfn c() {}\n";
     let windows = unix.replace('\n', "\r\n");
     for path in ["a.rs", "a.md", "a.txt", "a.lua"] {
@@ -45,18 +45,10 @@ fn a_checkout_with_crlf_embeds_nothing_anew() {
         assert_eq!(unix.passages, windows.passages, "{path}");
         assert_eq!(unix.title, windows.title);
     }
-}
-
-#[test]
-fn an_empty_file_has_no_passages() {
     for path in ["a.rs", "a.py", "a.md", "a.rst", "a.txt", "a.json", "unknown"] {
         assert_eq!(default(path, b"").passages, [], "{path}");
         assert_eq!(default(path, b" \n\t\n").passages, [], "{path}");
     }
-}
-
-#[test]
-fn a_missing_last_line_end_changes_nothing() {
     for path in ["a.rs", "a.py", "a.md", "a.txt"] {
         let with = default(path, b"fn a() {}\n\nfn b() {}\n").passages;
         let without = default(path, b"fn a() {}\n\nfn b() {}").passages;
@@ -90,24 +82,12 @@ fn western_and_wide_encodings_are_decoded_and_noted() {
 
 #[test]
 fn nesting_without_end_is_read() {
-    for (open, path) in [
-        ("(", "a.rs"),
-        ("{", "a.js"),
-        ("[", "a.py"),
-        ("a(", "a.go"),
-        ("<", "a.tsx"),
-        ("mod a {\n", "a.rs"),
-        ("namespace a {\n", "a.cpp"),
-        ("class A {\n", "a.java"),
-        ("#if a\n", "a.c"),
-        ("> ", "a.md"),
-        ("- ", "a.md"),
-        ("[", "a.md"),
-        ("*", "a.md"),
-        ("![](", "a.md"),
-        ("def a():\n", "a.py"),
-        ("if (a) {", "a.ts"),
+    for case in [
+        "( in a.rs", "{ in a.js", "[ in a.py", "a( in a.go", "< in a.tsx", "mod a {\n in a.rs",
+        "namespace a {\n in a.cpp", "class A {\n in a.java", "#if a\n in a.c", ">  in a.md", "-  in a.md", "[ in a.md",
+        "* in a.md", "![]( in a.md", "def a():\n in a.py", "if (a) { in a.ts",
     ] {
+        let (open, path) = case.split_once(" in ").expect("a file");
         let text = open.repeat(20_000);
         let document = default(path, text.as_bytes());
         assert!(!document.passages.is_empty(), "{open:?} in {path}");

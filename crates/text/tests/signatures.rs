@@ -32,7 +32,7 @@ fn a_signature_outlives_edits_of_body_comments_attributes_and_layout() {
 }
 
 #[test]
-fn overloads_differ() {
+fn overloads_and_methods_that_two_traits_ask_of_one_type_differ() {
     for (path, text) in [
         ("A.java", "class A {\n    void a(int b) {\n    }\n\n    void a(long b) {\n    }\n}\n"),
         ("A.cs", "class A\n{\n    void a(int b)\n    {\n    }\n\n    void a(ref int b)\n    {\n    }\n}\n"),
@@ -48,10 +48,6 @@ fn overloads_differ() {
         assert_eq!(overloads.len(), 2, "{path}");
         assert_ne!(overloads[0], overloads[1], "{path}");
     }
-}
-
-#[test]
-fn methods_that_two_traits_ask_of_one_type_differ() {
     let text = "impl Display for A {\n    fn fmt(&self, f: &mut Formatter<'_>) -> Result {\n        one()\n    }\n}\n\nimpl Debug for A {\n    fn fmt(&self, f: &mut Formatter<'_>) -> Result {\n        two()\n    }\n}\n";
     let found = passages("a.rs", text);
     let names: Vec<_> = found.iter().map(|passage| passage.symbol.as_deref()).collect();
@@ -62,21 +58,16 @@ fn methods_that_two_traits_ask_of_one_type_differ() {
 #[test]
 fn an_edit_elsewhere_in_the_file_moves_no_signature() {
     let before = passages("a.rs", "fn a() {}\n\nfn b(x: u8) {\n    a();\n}\n");
-    let after =
-        passages("a.rs", "use c::d;\n\nfn a(x: u8) {\n    d(x)\n}\n\nfn e() {}\n\nfn b(x: u8) {\n    a();\n}\n");
+    let after = passages("a.rs", "use c::d;\n\nfn a(x: u8) {\n  d(x)\n}\n\nfn e() {}\n\nfn b(x: u8) {\n    a();\n}\n");
     assert_eq!(before.last().map(|passage| &passage.signature), after.last().map(|passage| &passage.signature));
 }
 
 #[test]
-fn the_pieces_of_a_long_function_share_its_signature() {
+fn the_pieces_of_a_long_function_share_its_signature_and_what_is_no_symbol_has_no_signature() {
     let body: String = (0..200).map(|number| format!("    step({number}, \"of many\");\n")).collect();
     let found = passages("a.rs", &format!("fn long() {{\n{body}}}\n"));
     assert!(found.len() > 2);
     assert!(found.iter().all(|passage| passage.signature == found[0].signature && passage.signature.is_some()));
-}
-
-#[test]
-fn what_is_no_symbol_has_no_signature() {
     for (path, text) in [("a.rs", "use a::b;\nuse c::d;\n"), ("a.md", "# A\n\ntext\n"), ("a.toml", "a = 1\n")] {
         assert!(passages(path, text).iter().all(|passage| passage.signature.is_none()), "{path}");
     }

@@ -49,8 +49,7 @@ fn each_piece_of_a_table_of_a_page_has_its_header() {
     assert_header(&document, "Part | Metal");
     let table = format!("Text.\n\n| Part | Metal |\n| --- | --- |\n{}", rows("| valve @ | brass, tin |\n"));
     let notebook = format!(r#"{{"cells": [{{"source": "One"}}, {{"source": {table:?}}}]}}"#);
-    let document =
-        tamis_text::read_document("a.ipynb", notebook.as_bytes(), &LEAST).expect("text").expect("a notebook");
+    let document = tamis_text::read_document("a.ipynb", notebook.as_bytes(), &LEAST).expect("text").expect("cells");
     assert_header(&document, "| Part | Metal |");
 }
 

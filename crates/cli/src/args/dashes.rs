@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_that_does_not_exist_leads_to_the_command_for_its_word() {
+    fn a_flag_that_does_not_exist_leads_to_the_command_for_its_word_and_other_errors_stay() {
         for (arguments, command) in [
             (&["search", "--no-index", "option"][..], "tamis search -- \"--no-index option\""),
             (&["search", "-jar"], "tamis search -- \"-jar\""),
@@ -184,10 +184,6 @@ mod tests {
         }
         assert!(said(&["search", "x", "--limt", "5"]).is_some_and(|said| said.contains("did you mean --limit?")));
         assert!(said(&["search", "x", "-json"]).is_some_and(|said| said.contains("-json (did you mean --json?)")));
-    }
-
-    #[test]
-    fn other_errors_stay() {
         for arguments in [&["search", "x", "-n", "many"][..], &["search", "x", "-n0"], &["search"], &["get", "--nope"]]
         {
             assert_eq!(said(arguments), None, "{arguments:?}");

@@ -296,15 +296,11 @@ mod tests {
 
     // The tests run in the directory of this crate.
     #[test]
-    fn paths_follow_a_query_in_quotes() {
+    fn paths_follow_a_query_in_quotes_and_words_without_quotes_are_words_unless_they_have_a_slash() {
         assert_eq!(of(&["retry limit", "src", "Cargo.toml"]), ("retry limit".into(), owned(&["src", "Cargo.toml"])));
         assert_eq!(of(&["retry limit", "nowhere"]), ("retry limit nowhere".into(), Vec::new()));
         assert_eq!(of(&["retry limit", "src", "nowhere"]), ("retry limit src nowhere".into(), Vec::new()));
         assert_eq!(of(&["retry limit"]), ("retry limit".into(), Vec::new()));
-    }
-
-    #[test]
-    fn words_without_quotes_are_words_unless_they_have_a_slash() {
         assert_eq!(of(&["where", "is", "src"]), ("where is src".into(), Vec::new()));
         assert_eq!(of(&["retry", "src/"]), ("retry".into(), owned(&["src/"])));
         assert_eq!(of(&["retry", "limit", "src/main.rs"]), ("retry limit".into(), owned(&["src/main.rs"])));

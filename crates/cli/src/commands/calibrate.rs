@@ -256,21 +256,14 @@ mod tests {
     #[test]
     fn one_line_a_language_and_where_it_was_written() {
         use Outcome::{Calibrated, DoesNotSeparate, OneSideEmpty, TooFewSymbols};
+        let ruby = LanguageCalibration { symbols: 12, same_file_pairs: 0, ..language("ruby", TooFewSymbols, None) };
+        let rust = LanguageCalibration { before: 0.72, ..language("rust", Calibrated, Some((0.4107, 0.81))) };
         let found = report(vec![
             LanguageCalibration { without_vector: 1200, ..language("go", Calibrated, Some((0.3812, 0.712))) },
             LanguageCalibration { symbols: 40, different_file_pairs: 0, ..language("java", OneSideEmpty, None) },
             language("python", DoesNotSeparate, Some((0.5, 0.55))),
-            LanguageCalibration {
-                symbols: 12,
-                same_file_pairs: 0,
-                different_file_pairs: 0,
-                ..language("ruby", TooFewSymbols, None)
-            },
-            LanguageCalibration {
-                before: 0.72,
-                before_source: ThresholdSource::Manual,
-                ..language("rust", Calibrated, Some((0.4107, 0.81)))
-            },
+            LanguageCalibration { different_file_pairs: 0, ..ruby },
+            LanguageCalibration { before_source: ThresholdSource::Manual, ..rust },
         ]);
         insta::assert_snapshot!(plain(|out| calibrated(out, &found)), @r"
          language  threshold  symbols      pairs  separation  before

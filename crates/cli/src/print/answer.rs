@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paragraph_of_one_line_is_wrapped_on_a_terminal_and_code_is_not() {
+    fn a_paragraph_of_one_line_is_wrapped_on_a_terminal_code_is_not_and_terms_are_highlighted() {
         let mut long = hit("a.md", 14, 14);
         long.snippet = "The battery lasts eleven minutes, and then the server shuts itself down.".into();
         let rows = |hit: &Hit| plain_in(30, |out| snippet(out, hit));
@@ -318,10 +318,6 @@ mod tests {
         assert_eq!(rows(&long), wrapped);
         long.collection = "code".into();
         assert_eq!(rows(&long).lines().count(), 1);
-    }
-
-    #[test]
-    fn terms_are_highlighted_and_bad_ranges_do_no_harm() {
         let line = |snippet: &str, highlights: &[Range<usize>]| highlighted(snippet, 0..snippet.len(), highlights);
         assert_eq!(line("take the lock", &[0..4, 9..13]).matches("\u{1b}[1m").count(), 2);
         assert_eq!(line("süß", &[2..3, 9..20, 1..1]), "süß");
@@ -398,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_of_an_issue_are_named_by_who_wrote_them() {
+    fn comments_are_named_by_who_wrote_them_and_a_section_by_its_own_heading_where_it_differs() {
         let mut found = hit("issue:12", 1, 4);
         found.title = Some("Crash when the window is closed".into());
         found.passages = vec![FurtherPassage {
@@ -410,10 +406,6 @@ mod tests {
             ..further_passage(8, 12)
         }];
         assert_eq!(plain(|out| further(out, &found, true)), "   + comment by alice, 2024-03-01  It was the driver.\n");
-    }
-
-    #[test]
-    fn a_section_is_named_by_its_own_heading_where_it_differs() {
         let mut found = hit("guide.md", 1, 4);
         found.title = Some("Guide > Install".into());
         let section = |title: &str| FurtherPassage { title: Some(title.into()), ..further_passage(8, 12) };

@@ -224,17 +224,13 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_on_distances_is_drawn_among_similarities() {
+    fn a_threshold_on_distances_is_drawn_among_similarities_and_no_candidates_still_have_figures() {
         let mut answer = answer();
         answer.cut.threshold = Some(0.25);
         assert_eq!(threshold(&answer), Some(0.25));
         answer.cut.diagnostics.insert("threshold_on".into(), "distance".into());
         assert_eq!(threshold(&answer), Some(0.75));
-    }
-
-    #[test]
-    fn an_answer_without_candidates_still_has_figures() {
-        let text = plain(|out| explanation(out, &answer()));
+        let text = plain(|out| explanation(out, &self::answer()));
         assert!(text.contains("0 of 0") && !text.contains("Candidates around"), "{text}");
     }
 

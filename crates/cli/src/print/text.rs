@@ -122,15 +122,11 @@ mod tests {
     fn counts_sizes_and_times_read_well_and_a_name_stays_on_its_line() {
         assert_eq!(counted(1, "file"), "1 file");
         assert_eq!(counted(20_480, "file"), "20,480 files");
-        for (noun, several) in [
-            ("query", "2 queries"),
-            ("search", "2 searches"),
-            ("match", "2 matches"),
-            ("changed file", "2 changed files"),
-            ("day", "2 days"),
-            ("index", "2 indexes"),
-            ("neutral edge", "2 neutral edges"),
+        for case in [
+            "query => 2 queries", "search => 2 searches", "match => 2 matches", "changed file => 2 changed files",
+            "day => 2 days", "index => 2 indexes", "neutral edge => 2 neutral edges",
         ] {
+            let (noun, several) = case.split_once(" => ").expect("two parts");
             assert_eq!(counted(2, noun), several);
         }
         assert_eq!(number(0.0), "0.000");

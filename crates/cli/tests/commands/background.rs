@@ -23,8 +23,7 @@ struct Large(Tree);
 impl Large {
     fn new() -> Self {
         let tree = Tree::empty();
-        let words =
-            "the glacier left stones and sand behind when it melted, and the stream that came after it wore them round";
+        let words = "the glacier left stones and sand behind when it melted, and the stream after it wore them round";
         for number in 0..PASSAGES {
             tree.write(&format!("moraines/{number}.md"), &format!("# Moraine {number}\n\nIn year {number} {words}.\n"));
         }

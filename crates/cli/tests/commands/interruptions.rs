@@ -32,8 +32,7 @@ const ISSUES: u64 = 300;
 /// Writes a tracker large enough that its import can be stopped in the middle.
 fn write_tracker(tree: &Tree, version: u64) {
     let words = ["pump", "spool", "engine", "valve", "ledger", "harbour", "glacier", "violin"];
-    let text =
-        |number: u64| (0..40).map(|at| words[((number * 7 + at * at + version) % 8) as usize]).collect::<Vec<_>>();
+    let text = |one: u64| (0..40).map(|at| words[((one * 7 + at * at + version) % 8) as usize]).collect::<Vec<_>>();
     let issue = |number: u64| {
         json!({
             "number": number, "title": format!("Trouble {number}"), "body": text(number).join(" "), "state": "closed",

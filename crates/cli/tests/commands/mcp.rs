@@ -22,8 +22,7 @@ impl Client {
     /// Starts a session with a server in a tree.
     pub fn of(tree: &Tree, flags: &[&str]) -> Self {
         let mut command = tree.tamis(&[&["mcp", "--output-schemas"], flags].concat());
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it");
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("piped"));
         let mut client = Client { child, input, output, next: 0, notified: Vec::new(), schemas: HashMap::new() };
@@ -210,8 +209,7 @@ fn long_answers_come_in_pages_that_hold_everything_once() {
     let (all, _) = client.good("search", ask.clone());
     let count = all["results"].as_array().expect("a list").len();
     let pages = client.pages("search", ask.clone());
-    let ranks =
-        |text: &String| text.split("```").filter_map(|part| part.trim().strip_suffix('.')?.parse().ok()).collect();
+    let ranks = |it: &String| it.split("```").filter_map(|one| one.trim().strip_suffix('.')?.parse().ok()).collect();
     let ranks: Vec<usize> = pages.iter().flat_map(|text| -> Vec<usize> { ranks(text) }).collect();
     assert!(pages.len() > 2 && count >= 4, "{all}");
     assert_eq!(ranks, (1..=count).collect::<Vec<_>>(), "each once, in order");

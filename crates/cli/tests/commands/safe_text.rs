@@ -95,8 +95,7 @@ fn nothing_that_others_wrote_steers_a_terminal_or_hides_on_it() {
     let tree = tree();
     // JSON is exact, and a pipe gets the very text.
     let found = tree.json(&["search", "--mode", "lexical", "--json", "kraken ice"]);
-    let paths: Vec<&str> =
-        found["results"].as_array().expect("a list").iter().filter_map(|hit| hit["path"].as_str()).collect();
+    let paths: Vec<_> = found["results"].as_array().expect("it").iter().filter_map(|it| it["path"].as_str()).collect();
     assert!(paths.contains(&file_name().as_str()), "{paths:?}");
     let (_, text, _) = run(tree.tamis(&["get", "docs/plain.md"]));
     // Characters without a width are no part of any word, so the index has none.

@@ -93,8 +93,7 @@ impl Aliases {
         pattern += r"\s*$";
         let found = Regex::new(&pattern).expect("escaped").captures(printed)?;
         let groups = found.iter().skip(1).zip(captured);
-        let learnt: Vec<_> =
-            groups.filter_map(|(group, shown)| group.map(|group| (shown, group.as_str().to_owned()))).collect();
+        let learnt: Vec<_> = groups.filter_map(|(group, shown)| group.map(|it| (shown, it.as_str().into()))).collect();
         // A day or a search has one name on a page.
         let is_new = |(shown, printed): &(String, String)| {
             self.shown_to_printed.iter().all(|(other, same)| other == shown || same != printed)

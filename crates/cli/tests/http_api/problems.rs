@@ -67,15 +67,12 @@ fn a_problem_says_what_is_wrong_and_what_is_allowed() {
 fn methods_bodies_and_their_types_are_checked() {
     let directory = kitchen();
     let server = serve(directory.path(), &[]);
-    for (line, allowed) in [
-        ("POST /v1/status", "GET, HEAD"),
-        ("DELETE /v1/search", "GET, HEAD, POST"),
-        ("GET /v1/cut", "POST"),
-        ("PUT /v1/feedback", "POST, GET, HEAD"),
-        ("PUT /healthz", "GET, HEAD"),
-        ("OPTIONS /v1/search", "GET, HEAD, POST"),
-        ("POST /metrics", "GET, HEAD"),
+    for case in [
+        "POST /v1/status => GET, HEAD", "DELETE /v1/search => GET, HEAD, POST", "GET /v1/cut => POST",
+        "PUT /v1/feedback => POST, GET, HEAD", "PUT /healthz => GET, HEAD", "OPTIONS /v1/search => GET, HEAD, POST",
+        "POST /metrics => GET, HEAD",
     ] {
+        let (line, allowed) = case.split_once(" => ").expect("two parts");
         let refused = send(&server, line, &[], "");
         let detail = problem(&refused, 405, "method-not-allowed");
         assert_eq!(refused.header("allow"), Some(allowed), "{line}");

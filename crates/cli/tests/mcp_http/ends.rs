@@ -202,8 +202,7 @@ fn embeds(child: &mut std::process::Child) {
 /// Passages that the better model has not embedded yet.
 fn pending(root: &Path) -> u64 {
     let mut status = tamis(root);
-    let output =
-        status.args(["status", "--json"]).env("TAMIS_INDEX_MODELS", "static,minilm").output().expect("it runs");
+    let output = status.args(["status", "--json"]).env("TAMIS_INDEX_MODELS", "static,minilm").output().expect("runs");
     let status: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let of = |model: &Value| model["coverage"]["embedded"].as_u64().unwrap_or_default();
     let models = status["models"].as_array().expect("models").iter();

@@ -153,8 +153,7 @@ fn interrupted_command_leaves_no_statement_running() {
     done(tamis(root, Some(&url)).args(["index", "-q"]));
     let blocked = Blocked::new(&url);
     let mut command = tamis(root, Some(&url));
-    let mut child =
-        command.args(["search", "oven"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let mut child = command.args(["search", "oven"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs");
     let waiting = || {
         ask(
             &url,
@@ -191,10 +190,8 @@ struct Blocked {
 
 impl Blocked {
     fn new(url: &str) -> Blocked {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-        let (client, connection) =
-            runtime.block_on(tokio_postgres::connect(url, tokio_postgres::NoTls)).expect("connected");
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("made");
+        let (client, connection) = runtime.block_on(tokio_postgres::connect(url, tokio_postgres::NoTls)).expect("met");
         runtime.spawn(connection);
         runtime
             .block_on(client.batch_execute("BEGIN; LOCK TABLE tamis.namespaces IN ACCESS EXCLUSIVE MODE"))

@@ -35,8 +35,7 @@ fn tree() -> tempfile::TempDir {
     let retry = "/// Waits longer after each failed attempt.\npub fn retry(n: u32) -> u32 {\n    n * 2\n}\n";
     fs::write(root.join("retry.rs"), retry).expect("written");
     for number in 0..80 {
-        let text =
-            format!("# Tide {number}\n\nThe tide of day {number} turned at {} o'clock near the mill.\n", number % 24);
+        let text = format!("# Tide {number}\n\nThe tide of day {number} turned at {} near the mill.\n", number % 24);
         fs::write(root.join(format!("tide-{number}.md")), text).expect("written");
     }
     directory

@@ -66,8 +66,7 @@ fn a_session_of_one_server_goes_on_at_another() {
     let query = json!({ "query": "the tide near the mill", "all": true, "limit": 50, "max_chars": 1000 });
     let page = |server: &Server, query: &Value| {
         let reply = send(server, "POST", &search(query));
-        let data =
-            reply.body.lines().find_map(|line| line.strip_prefix("data: {")).unwrap_or_else(|| panic!("{reply:?}"));
+        let data = reply.body.lines().find_map(|it| it.strip_prefix("data: {")).unwrap_or_else(|| panic!("{reply:?}"));
         let message: Value = serde_json::from_str(&format!("{{{data}")).expect("a message");
         let is_error = message["result"]["isError"].as_bool().unwrap_or(false);
         let text = message["result"]["content"][0]["text"].as_str().expect("a text").to_owned();
@@ -103,8 +102,7 @@ fn a_server_follows_what_a_worker_indexes() {
         .map_while(Result::ok)
         .filter_map(|line| line.strip_prefix("data: {\"change\":")?.trim_end_matches('}').parse::<u64>().ok());
     let first = changes.next().expect("the number at the start");
-    fs::write(root.join("mill/oven.md"), "# Oven\n\nHeat the oven to 240 degrees before baking bread.\n")
-        .expect("written");
+    fs::write(root.join("mill/oven.md"), "# Oven\n\nHeat the oven to 240 degrees before baking.\n").expect("written");
     run_jobs(root, &database, &["mill"]);
     assert!(changes.next().expect("a change") > first);
     let answer = get(&server, "/v1/search?query=how+hot+should+the+oven+be");
@@ -132,8 +130,7 @@ fn ten_workers_share_the_trees_and_a_killed_one_loses_nothing() {
     let started = Instant::now();
     while killed < 3 && started.elapsed() < Duration::from_secs(60) {
         let running = jobs(root, &database).into_iter().filter(|job| job["state"] == "running");
-        let ids: Vec<u32> =
-            running.filter_map(|job| job["worker"].as_str()?.rsplit(':').next()?.parse().ok()).collect();
+        let ids: Vec<u32> = running.filter_map(|it| it["worker"].as_str()?.rsplit(':').next()?.parse().ok()).collect();
         if let Some(at) = workers.iter().position(|worker| ids.contains(&worker.id())) {
             let mut worker = workers.swap_remove(at);
             worker.kill().expect("killed");
@@ -228,8 +225,7 @@ fn a_namespace_of_two_trees_is_refused_and_nothing_is_queued() {
     let directory = tree();
     let root = directory.path();
     let url = database.url();
-    let add =
-        |arguments: &[&str]| tamis(root, Some(&url)).args(["jobs", "add"]).args(arguments).output().expect("it runs");
+    let add = |more: &[&str]| tamis(root, Some(&url)).args(["jobs", "add"]).args(more).output().expect("it runs");
     for (arguments, said) in [
         (&["/a/api", "/b/api"][..], "--namespace NAME"),
         (&["no/such/tree"], "whole path"),

@@ -28,8 +28,7 @@ impl Front {
             .with_single_cert(vec![certificate], key)
             .expect("they belong together");
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("made");
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
         let own = listener.local_addr().expect("bound").port();
         runtime.spawn(async move {

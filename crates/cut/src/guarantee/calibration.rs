@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn passages_outside_of_the_pool_ask_for_more_queries_or_make_it_impossible() {
+    fn passages_outside_of_the_pool_ask_for_more_queries_and_thirds_add_up_in_spite_of_rounding() {
         let whole = query(&[1.0], &[true], 0);
         let lacking = query(&[1.0], &[true], 1);
         let guarantee = Guarantee::Recall { target: 0.9 };
@@ -345,10 +345,6 @@ mod tests {
         assert!(refused.to_string().contains("the whole pool reaches a recall of 0.5"), "{refused}");
         let refused = guarantee.calibrate(&[lacking]).unwrap_err();
         assert_eq!(refused, GuaranteeError::TooFew { guarantee, have: 1, need: 9 }, "one query says nothing yet");
-    }
-
-    #[test]
-    fn thirds_add_up_in_spite_of_rounding() {
         let thirds = query(&[0.9, 0.8, 0.7], &[true; 3], 0);
         let given = Guarantee::Recall { target: 0.9 }.calibrate(&vec![thirds; 9]).unwrap();
         assert_eq!(given.threshold, 0.7);

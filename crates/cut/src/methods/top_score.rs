@@ -313,7 +313,7 @@ assert_eq!(below.reason, told);
     }
 
     #[test]
-    fn each_source_is_held_to_its_own_table_at_the_best_of_all() {
+    fn each_source_is_held_to_its_own_table_at_the_best_of_all_if_it_says_anything_else() {
         let strict = TopScore { high_multiplier: 0.9, ..TopScore::default() };
         // From 0.4 by the rule, from 0.72 for notes: 0.6 and 0.5 are notes.
         let cut = with_table(&[0.8, 0.6, 0.5, 0.45, 0.3], strict.clone(), &[0.6, 0.5]);
@@ -327,10 +327,6 @@ assert_eq!(below.reason, told);
         // A milder source keeps what the rule would not.
         let mild = TopScore { floor: 0.05, ..TopScore::default() };
         assert_eq!(with_table(&[0.2, 0.1, 0.1], mild, &[0.1]).keep, 2);
-    }
-
-    #[test]
-    fn a_table_that_says_nothing_else_changes_nothing() {
         for scores in [&[0.8, 0.4, 0.39][..], &[0.69, 0.42, 0.36], &[0.2, 0.15], &[-0.1]] {
             let cut = with_table(scores, TopScore::default(), &scores[..1]);
             assert_eq!(cut, super::tests::cut(scores));
@@ -339,15 +335,11 @@ assert_eq!(below.reason, told);
     }
 
     #[test]
-    fn a_sources_own_seam_counts_too() {
+    fn a_sources_own_seam_counts_too_and_distances_are_read_as_similarities() {
         let table = TopScore { high_bound: 0.5, ..TopScore::default() };
         let cut = with_table(&[0.49, 0.27, 0.25], table, &[0.27, 0.25]);
         assert_eq!((cut.keep, cut.diagnostics["seam"].as_number()), (1, Some(0.5)));
         assert_eq!(cut.diagnostics["kept_on_other_side"].as_integer(), Some(3), "from 0.245 for notes");
-    }
-
-    #[test]
-    fn distances_are_read_as_similarities() {
         let cut = TopScore::default().cut(&Pool::distances([0.25, 0.5, 0.75]).unwrap());
         assert_eq!((cut.keep, cut.threshold), (2, Some(0.375)));
         assert_eq!(cut.diagnostics["threshold_on"].as_text(), Some("score"));

@@ -152,16 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn json_comes_back_as_it_was_and_the_same_seed_gives_the_same_bytes() {
+    fn json_comes_back_with_the_same_bytes_and_what_is_no_report_is_refused_by_name() {
         let json = report().to_json().unwrap();
         assert_eq!(json, report().to_json().unwrap());
         assert_eq!(Report::from_json("a.json", &json).unwrap(), report());
         let other = evaluate(&example::collections(), &Options { seed: 1, ..report().options }).unwrap();
         assert_ne!(other.overall, report().overall);
-    }
-
-    #[test]
-    fn what_is_no_report_is_refused_by_name() {
         let error = |text| Report::from_json("a.json", text).unwrap_err().to_string();
         assert!(error("{").starts_with("a.json is not an evaluation report: EOF"), "{}", error("{"));
         assert!(error("{}").contains("missing field `format`"));

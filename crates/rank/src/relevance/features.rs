@@ -236,22 +236,15 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_read_by_its_best_entries() {
-        let entry = |similarity, coverage| EntryFeatures {
-            similarity_max: similarity,
-            coverage_max: coverage,
-            ..EntryFeatures::default()
-        };
+    fn a_list_is_read_by_its_best_entries_and_long_queries_count_as_long_and_short_ones_do_not() {
+        let entry =
+            |similarity_max, coverage_max| EntryFeatures { similarity_max, coverage_max, ..EntryFeatures::default() };
         let entries = [entry(0.4, 0.9), entry(1.0, 0.2), entry(0.7, 0.1)];
         let values = list_values(&QueryFeatures::default(), &entries);
         let of = |name| value(&values, &LIST_FEATURES, name);
         assert_eq!((of("similarity_1"), of("coverage_1")), (1.0, 0.9));
         assert!((of("similarity_3") - 0.7).abs() < 1e-12 && (of("both") - 1.3).abs() < 1e-12);
         assert_eq!((covered(&entries), covered(&entries[1..])), (1.0, 0.0));
-    }
-
-    #[test]
-    fn long_queries_count_as_long_and_short_ones_do_not() {
         let long = |words| {
             value(&list_values(&QueryFeatures { words, ..QueryFeatures::default() }, &[]), &LIST_FEATURES, "long")
         };

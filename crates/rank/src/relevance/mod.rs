@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn few_labels_move_little_many_no_further_than_the_bound_and_those_that_agree_nothing() {
+    fn labels_move_little_many_no_further_than_the_bound_and_some_nothing_at_all() {
         let few = Shift::fit(&searches(1.0, &[true, false, false], 1));
         let many = Shift::fit(&searches(1.0, &[true, false, false], 500));
         assert!(few.log_odds() < 0.0 && few.log_odds() > -0.1, "{few:?}");
@@ -426,10 +426,6 @@ mod tests {
         assert_eq!(Shift::fit(&searches(-1.0, &[true, true, false], 500)).log_odds(), MOST);
         let agree = Shift::fit(&searches(0.0, &[true, false], 50));
         assert!(agree.log_odds().abs() < 1e-9 && agree.labels() == 100);
-    }
-
-    #[test]
-    fn labels_of_one_kind_and_searches_judged_in_part_say_nothing() {
         assert_eq!(Shift::fit(&searches(0.0, &[true, true], 50)), Shift::NONE);
         let mut part = searches(0.0, &[true, false], 10);
         part.extend(vec![vec![(0.0, Some(true)), (0.0, None)]; 10]);

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_that_is_not_available_is_not_named() {
+    fn a_database_that_is_not_available_is_not_named_nor_are_the_servers_behind() {
         let (path, reason) = ("postgres://10.0.0.1:5432/tamis", "no connection is free".to_owned());
         for (error, detail) in [
             (StoreError::Unavailable { path: path.into(), reason }, "the database: no connection is free"),
@@ -247,13 +247,8 @@ mod tests {
             let problem = Problem::from(Error::Store(error));
             assert_eq!((problem.kind.status().as_u16(), problem.detail.as_str()), (503, detail));
         }
-    }
-
-    #[test]
-    fn a_caller_of_some_namespaces_reads_nothing_of_the_servers_behind() {
         let reason = "connection to the remote node tamis@10.0.0.5:5432 failed; a node of Citus is away".to_owned();
-        let away =
-            || Error::Store(StoreError::Unavailable { path: "postgres://db/tamis".into(), reason: reason.clone() });
+        let away = || Error::Store(StoreError::Unavailable { path: "postgres://db/x".into(), reason: reason.clone() });
         let limited = Caller { namespaces: Some(vec!["mill".into()]), ..Caller::default() };
         for caller in [limited, Caller::default()] {
             let problem = Problem::from(away()).for_caller(&caller);

@@ -139,21 +139,11 @@ mod tests {
     }
 
     #[test]
-    fn weak_and_unsendable_tokens_are_refused_without_being_shown() {
-        for text in [
-            "",
-            "hunter2",
-            "fifteen-letters",
-            "a token with spaces in it",
-            "\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}",
-        ] {
+    fn weak_and_unsendable_tokens_are_refused_without_being_shown_and_fresh_ones_match_their_hash() {
+        for text in ["", "hunter2", "fifteen-letters", "a token with spaces in it", "ééééééééé"] {
             let error = Token::plain("env", text, Caller::default()).unwrap_err().to_string();
             assert!(error.contains("16 to 512") && (text.is_empty() || !error.contains(text)), "{error}");
         }
-    }
-
-    #[test]
-    fn fresh_tokens_differ_and_match_their_hash() {
         let (one, sha256) = fresh_token().unwrap();
         let (other, _) = fresh_token().unwrap();
         assert_ne!(one, other);

@@ -540,13 +540,8 @@ mod tests {
         let longer = store.document_passages("here", "a.md").unwrap()[0].id.clone();
         assert_eq!(longer.len(), 16);
         assert!(longer.starts_with(&id));
-        let moved = Change::Move {
-            document: store.document("here", "a.md").unwrap().unwrap().document,
-            path: "c.md".into(),
-            size: 1,
-            modified_ns: 1,
-            stamp: 0,
-        };
+        let document = store.document("here", "a.md").unwrap().unwrap().document;
+        let moved = Change::Move { document, path: "c.md".into(), size: 1, modified_ns: 1, stamp: 0 };
         store.apply(&[moved]).unwrap();
         assert_eq!(store.find(&id, 5).unwrap().len(), 1, "the whole identifier of one, found alone");
         assert_eq!(database.integrity().unwrap().problems, []);

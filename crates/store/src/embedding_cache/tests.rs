@@ -103,7 +103,7 @@ fn what_was_not_used_for_longest_goes_first() {
 }
 
 #[test]
-fn room_is_made_once_a_day_and_then_nothing_is_added() {
+fn room_is_made_once_a_day_and_who_may_not_make_it_takes_nothing_from_others() {
     let (_directory, cache) = empty(200_000);
     let model = model(384);
     cache.put(&model, &rows(0..500, 384), 5).expect("kept");
@@ -112,14 +112,10 @@ fn room_is_made_once_a_day_and_then_nothing_is_added() {
     assert_eq!(cache.prune(5).expect("pruned"), 0);
     assert!(cache.prune(6).expect("pruned") > 0);
     assert_eq!(cache.put(&model, &rows(900..910, 384), 6).expect("kept"), 10);
-}
-
-#[test]
-fn who_may_not_make_room_takes_nothing_from_others() {
     let (directory, cache) = empty(1 << 30);
-    cache.put(&model(384), &rows(0..500, 384), 5).expect("kept");
+    cache.put(&self::model(384), &rows(0..500, 384), 5).expect("kept");
     let small = open(&directory, 1000).without_making_room();
-    assert_eq!(small.put(&model(384), &rows(500..510, 384), 9).expect("kept"), 0);
+    assert_eq!(small.put(&self::model(384), &rows(500..510, 384), 9).expect("kept"), 0);
     assert_eq!(small.prune(9).expect("pruned"), 0);
     assert_eq!(hits(&small, 0..500, 384, 9), 500);
 }
@@ -177,17 +173,12 @@ fn a_cache_that_another_process_keeps_is_busy_and_one_of_another_version_is_left
 
 #[cfg(unix)]
 #[test]
-fn the_directory_is_the_users_alone() {
+fn the_directory_is_the_users_alone_and_a_directory_that_cannot_be_made_is_an_error_that_names_it() {
     use std::os::unix::fs::PermissionsExt;
     let directory = tempdir().expect("a temporary directory");
     let inside = directory.path().join("a/b");
     EmbeddingCache::open(&inside, 1).expect("open");
     assert_eq!(std::fs::metadata(inside).expect("there").permissions().mode() & 0o777, 0o700);
-}
-
-#[test]
-fn a_directory_that_cannot_be_made_is_an_error_that_names_it() {
-    let directory = tempdir().expect("a temporary directory");
     let file = directory.path().join("file");
     std::fs::write(&file, "").expect("written");
     let error = EmbeddingCache::open(file.join("cache"), 1).expect_err("no directory").to_string();

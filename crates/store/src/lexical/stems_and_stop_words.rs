@@ -389,17 +389,13 @@ mod tests {
     }
 
     #[test]
-    fn function_words_count_only_where_there_are_no_others() {
+    fn function_words_count_where_there_are_no_others_and_each_word_once_and_no_more_than_allowed() {
         let words = |text| query_words(text, 100).into_iter().map(|word| word.word).collect::<Vec<_>>();
         assert!(FUNCTION_WORDS.is_sorted());
         assert_eq!(words("How is flour milled?"), ["flour", "milled"]);
         assert_eq!(words("how is it"), ["how", "is", "it"]);
         assert_eq!(words("is_empty"), ["isempty", "empty"]);
         assert_eq!(words("do_while"), ["dowhile", "do", "while"], "parts make the coverage");
-    }
-
-    #[test]
-    fn a_query_has_each_word_once_and_no_more_than_allowed() {
         let words = query_words("to be or not to be", 100);
         assert_eq!(words.len(), 4);
         assert_eq!(query_words("one two three four", 2).len(), 2);

@@ -324,7 +324,7 @@ mod tests {
     use tokio_postgres::config::TargetSessionAttrs;
 
     #[test]
-    fn an_address_of_several_servers_is_described_whole() {
+    fn an_address_of_several_servers_is_described_whole_and_each_server_gets_its_part_of_the_time() {
         for (url, expected) in [
             ("postgres://ada:secret@one/tamis", "postgres://one:5432/tamis"),
             ("postgres://ada:secret@one:1,two:2,three:3/tamis", "postgres://one:1,two:2,three:3/tamis"),
@@ -336,10 +336,6 @@ mod tests {
             let config = read(url).expect(url).config;
             assert_eq!(described(&config), expected, "{url}");
         }
-    }
-
-    #[test]
-    fn each_server_gets_its_part_of_the_time() {
         let wait = |url| read(url).expect(url).config.get_connect_timeout().copied();
         assert_eq!(wait("postgres://ada@one/tamis"), Some(CONNECT_TIMEOUT));
         assert_eq!(wait("postgres://ada@one,two,three/tamis"), Some(Duration::from_secs(4)));
@@ -375,8 +371,7 @@ mod tests {
     }
 
     fn encryption(url: &str, environment: &[(&str, &str)]) -> Result<(SslMode, Option<PathBuf>)> {
-        let value =
-            |name: &str| environment.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let value = |name: &str| environment.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).into());
         let (_, found) = Encryption::split(url, &value);
         Ok((found.mode()?, found.authorities()))
     }
@@ -418,17 +413,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_that_fits_has_the_password() {
+    fn the_password_of_any_server_of_an_address_is_found_in_the_first_line_that_fits() {
         let file = "# ours\ndb.example:5432:tamis:ada:one\n*:5433:*:ada:t\\:w\\\\o\n*:*:*:*:three\nbroken\n";
         let found = |host, port: &str, user| password(file, [host, port, "tamis", user]);
         assert_eq!(found("db.example", "5432", "ada").as_deref(), Some("one"));
         assert_eq!(found("other", "5433", "ada").as_deref(), Some("t:w\\o"));
         assert_eq!(found("other", "1", "eve").as_deref(), Some("three"));
         assert_eq!(password("a:1:b:c:d:e\n", ["a", "1", "b", "c"]), None);
-    }
-
-    #[test]
-    fn the_password_of_any_server_of_an_address_is_found() {
         let file = "other:5432:tamis:ada:none\ntwo:7:tamis:ada:both\nlocalhost:5432:ada:ada:socket\n";
         for (url, expected) in [
             ("postgres://ada@one:6,two:7/tamis", Some("both")),

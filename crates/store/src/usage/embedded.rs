@@ -292,8 +292,7 @@ mod tests {
         }
 
         fn purge(&self, retained: i64) -> u64 {
-            let purged =
-                self.1.write(Patience::Long, async |session| rows::old_searches(session, retained, i64::MAX).await);
+            let purged = self.1.write(Patience::Long, async |of| rows::old_searches(of, retained, i64::MAX).await);
             purged.unwrap()
         }
 
@@ -411,8 +410,7 @@ mod tests {
         log.record(&search("aaaa", &["p"])).unwrap();
         let path = log.path().to_owned();
         drop(log);
-        let set_version =
-            |version: u32| Connection::open(&path).unwrap().pragma_update(None, "user_version", version).unwrap();
+        let set_version = |to: u32| Connection::open(&path).unwrap().pragma_update(None, "user_version", to).unwrap();
         for version in [4, 99] {
             set_version(version);
             for access in [Access::ReadOnly, Access::ReadWrite] {

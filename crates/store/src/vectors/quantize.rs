@@ -273,7 +273,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_zero_vector_has_a_code_and_extreme_values_do_not_overflow() {
+    fn the_zero_vector_has_a_code_extreme_values_do_not_overflow_and_what_is_not_finite_is_refused() {
         let mut encoder = Encoder::new(5);
         let code = encoder.passage(1, &[0.0; 5]).unwrap();
         assert_eq!(code.scale, 0.0);
@@ -283,10 +283,6 @@ mod tests {
             let code = encoder.passage(1, &[value, value]).unwrap();
             assert!(code.scale.is_finite() && code.codes.iter().any(|code| *code == 127 || *code == -127), "{value}");
         }
-    }
-
-    #[test]
-    fn what_is_not_finite_is_refused_by_name() {
         let mut encoder = Encoder::new(2);
         let error = encoder.passage(42, &[1.0, f32::NAN]).unwrap_err().to_string();
         assert_eq!(error, "the vector of passage 42 holds NaN at position 1; embed the passage again");

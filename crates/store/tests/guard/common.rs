@@ -35,20 +35,16 @@ pub fn pair() -> Pair {
 
 /// Adds claims, as many fragments, and edges between them, each text after the word; and vectors for all.
 pub fn fill(store: &EmbeddedStore, namespace: &str, word: &str, claims: usize) {
+    let (title, authors) = (format!("{word}work"), vec!["Ada".into(), "Bo".into()]);
+    let (url, work_id) = (Some("https://example.org/a".into()), Some("w1".into()));
     let mut records = vec![
         EvidenceRecord::Task(Task { id: "t1".into(), question: format!("{word}why?"), ..Task::default() }),
-        EvidenceRecord::Work(Work {
-            id: "w1".into(),
-            title: format!("{word}work"),
-            authors: vec!["Ada".into(), "Bo".into()],
-            year: Some(1999),
-            ..Work::default()
-        }),
+        EvidenceRecord::Work(Work { id: "w1".into(), title, authors, year: Some(1999), ..Work::default() }),
         EvidenceRecord::Page(Page {
             id: "p1".into(),
-            url: Some("https://example.org/a".into()),
+            url,
             title: Some(format!("{word}page")),
-            work_id: Some("w1".into()),
+            work_id,
             ..Page::default()
         }),
     ];

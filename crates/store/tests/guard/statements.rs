@@ -7,70 +7,60 @@ use proptest::prelude::*;
 
 use crate::common::*;
 
-/// Each with the beginning of its error.
-const REFUSED: &[(&str, &str)] = &[
-    ("ALTER TABLE claims ADD COLUMN x", "ALTER TABLE is not allowed"),
-    ("ANALYZE", "changing the schema is not allowed"),
-    ("ATTACH '/etc/passwd' AS x", "ATTACH is not allowed"),
-    ("BEGIN", "BEGIN, COMMIT or ROLLBACK is not allowed"),
-    ("COMMIT", "BEGIN, COMMIT or ROLLBACK is not allowed"),
-    ("SAVEPOINT x", "SAVEPOINT is not allowed"),
-    ("CREATE INDEX i ON claims(id)", ""),
-    ("CREATE TABLE t(x)", "changing the schema is not allowed"),
-    ("CREATE TEMP TABLE t(x)", "changing the schema is not allowed"),
-    ("CREATE TEMP TRIGGER r INSTEAD OF INSERT ON claims BEGIN SELECT 1; END", ""),
-    ("CREATE VIEW v AS SELECT 1", "changing the schema is not allowed"),
-    ("CREATE VIRTUAL TABLE v USING fts5(x)", ""),
-    ("DELETE FROM claims", "DELETE is not allowed"),
-    ("DELETE FROM main.evidence_claims", "no such table: main.evidence_claims"),
-    ("WITH x AS (SELECT 1) DELETE FROM claims RETURNING *", ""),
-    ("DETACH main", "DETACH is not allowed"),
-    ("DROP TABLE evidence_claims", ""),
-    ("DROP VIEW claims", "changing the schema is not allowed"),
-    ("DROP VIEW documents", "no such view: documents"),
-    ("EXPLAIN SELECT * FROM claims", "EXPLAIN is not allowed"),
-    ("INSERT INTO claims(id) VALUES ('x')", ""),
-    ("INSERT OR REPLACE INTO main.evidence_claims SELECT * FROM claims", ""),
-    ("PRAGMA query_only = 0", "PRAGMA is not allowed"),
-    ("PRAGMA writable_schema = 1", "PRAGMA is not allowed"),
-    ("REINDEX", ""),
-    ("UPDATE claims SET text = ''", ""),
-    ("UPDATE main.evidence_claims SET text = '' RETURNING text", ""),
-    ("VACUUM", ""),
-    ("VACUUM INTO '/tmp/stolen.db'", ""),
-    // Functions that do more than compute.
-    ("SELECT load_extension('x.so')", "no such function here: load_extension"),
-    ("SELECT writefile('/tmp/x', 'y')", "no such function here: writefile"),
-    ("SELECT random()", "no such function here: random"),
-    ("SELECT zeroblob(1000000000)", "no such function here: zeroblob"),
-    ("SELECT fts3_tokenizer('simple')", "no such function here: fts3_tokenizer"),
-    ("SELECT changes(), total_changes(), last_insert_rowid()", "no such function here: changes"),
-    ("SELECT text MATCH 'x' FROM claims", "no such function here: match"),
-    ("SELECT text REGEXP 'x' FROM claims", "no such function here: REGEXP"),
-    ("SELECT json_pretty('[]'), json_patch('{}', '{}')", "no such function here: json_pretty"),
-    // Texts that are not a statement, or more than one.
-    ("", "there is no statement"),
-    (" \n\t ", "there is no statement"),
-    ("-- nothing", "there is no statement"),
-    ("/* nothing", "there is no statement"),
-    (";;;", "there is no statement"),
-    ("SELECT 1; SELECT 2", "there is text after the statement"),
-    ("SELECT 1; DROP TABLE claims", "there is text after the statement"),
-    ("SELECT 1 /* */; /* */ SELECT 2", "there is text after the statement"),
-    ("SELECT 1\0; DROP TABLE claims", "the statement holds a NUL character"),
-    ("SELECT 'unfinished", "unrecognized token"),
-    ("SELECT \"unfinished", "unrecognized token"),
-    ("SELECT x'abc'", "unrecognized token"),
-    ("nonsense", "near \"nonsense\": syntax error (line 1, column 1)"),
-    ("SELECT ?", "parameter 1 has no name"),
-    ("SELECT ?1", "parameter 1 has no name"),
+/// The beginning of an error, and the statements that it refuses.
+const REFUSED: &[(&str, &[&str])] = &[
+    ("ALTER TABLE is not allowed", &["ALTER TABLE claims ADD COLUMN x"]),
+    (
+        "changing the schema is not allowed",
+        &["ANALYZE", "CREATE TABLE t(x)", "CREATE TEMP TABLE t(x)", "CREATE VIEW v AS SELECT 1", "DROP VIEW claims"],
+    ),
+    ("ATTACH is not allowed", &["ATTACH '/etc/passwd' AS x"]),
+    ("BEGIN, COMMIT or ROLLBACK is not allowed", &["BEGIN", "COMMIT"]),
+    ("SAVEPOINT is not allowed", &["SAVEPOINT x"]),
+    (
+        "",
+        &[
+            "CREATE INDEX i ON claims(id)", "CREATE VIRTUAL TABLE v USING fts5(x)", "DROP TABLE evidence_claims",
+            "INSERT INTO claims(id) VALUES ('x')", "REINDEX", "UPDATE claims SET text = ''", "VACUUM",
+            "VACUUM INTO '/tmp/stolen.db'",
+        ],
+    ),
+    ("", &["CREATE TEMP TRIGGER r INSTEAD OF INSERT ON claims BEGIN SELECT 1; END"]),
+    ("", &["WITH x AS (SELECT 1) DELETE FROM claims RETURNING *"]),
+    ("", &["INSERT OR REPLACE INTO main.evidence_claims SELECT * FROM claims"]),
+    ("", &["UPDATE main.evidence_claims SET text = '' RETURNING text"]),
+    ("DELETE is not allowed", &["DELETE FROM claims"]),
+    ("no such table: main.evidence_claims", &["DELETE FROM main.evidence_claims"]),
+    ("DETACH is not allowed", &["DETACH main"]),
+    ("no such view: documents", &["DROP VIEW documents"]),
+    ("EXPLAIN is not allowed", &["EXPLAIN SELECT * FROM claims"]),
+    ("PRAGMA is not allowed", &["PRAGMA query_only = 0", "PRAGMA writable_schema = 1"]),
+    ("no such function here: load_extension", &["SELECT load_extension('x.so')"]),
+    ("no such function here: writefile", &["SELECT writefile('/tmp/x', 'y')"]),
+    ("no such function here: random", &["SELECT random()"]),
+    ("no such function here: zeroblob", &["SELECT zeroblob(1000000000)"]),
+    ("no such function here: fts3_tokenizer", &["SELECT fts3_tokenizer('simple')"]),
+    ("no such function here: changes", &["SELECT changes(), total_changes(), last_insert_rowid()"]),
+    ("no such function here: match", &["SELECT text MATCH 'x' FROM claims"]),
+    ("no such function here: REGEXP", &["SELECT text REGEXP 'x' FROM claims"]),
+    ("no such function here: json_pretty", &["SELECT json_pretty('[]'), json_patch('{}', '{}')"]),
+    ("there is no statement", &["", " \n\t ", "-- nothing", "/* nothing", ";;;"]),
+    (
+        "there is text after the statement",
+        &["SELECT 1; SELECT 2", "SELECT 1; DROP TABLE claims", "SELECT 1 /* */; /* */ SELECT 2"],
+    ),
+    ("the statement holds a NUL character", &["SELECT 1\0; DROP TABLE claims"]),
+    ("unrecognized token", &["SELECT 'unfinished", "SELECT \"unfinished", "SELECT x'abc'"]),
+    ("near \"nonsense\": syntax error (line 1, column 1)", &["nonsense"]),
+    ("parameter 1 has no name", &["SELECT ?", "SELECT ?1"]),
 ];
 
 #[test]
 fn what_does_not_read_is_refused_and_changes_nothing() {
     let pair = pair();
     let before = contents(pair.shared.directory());
-    for (sql, beginning) in REFUSED {
+    let refused = REFUSED.iter().flat_map(|(beginning, all)| all.iter().map(move |sql| (sql, beginning)));
+    for (sql, beginning) in refused {
         let (error, hint) = refusal(&pair.shared, sql);
         assert!(error.starts_with(beginning), "{sql}: {error}");
         for told in [&error, &hint] {

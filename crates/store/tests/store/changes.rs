@@ -278,8 +278,7 @@ fn the_summary_counts_what_is_there() {
         code.language = Some("rust".into());
         code.passages[1].role = "test".into();
         put(store, vec![code, prose("a.md", &["one"])]);
-        embed(store);
-        publish(store);
+        complete(store);
         let summary = store.summary().unwrap();
         assert_eq!((summary.documents, summary.passages), (2, 3));
         let named = |counts: &[tamis_store::Count]| -> Vec<(String, u64, u64)> {

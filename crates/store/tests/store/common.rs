@@ -85,6 +85,12 @@ pub fn embed(store: &dyn Store) -> u64 {
     store.put_vectors(&model(), &vectors).unwrap()
 }
 
+/// Gives every text a vector and publishes.
+pub fn complete(store: &dyn Store) {
+    embed(store);
+    publish(store);
+}
+
 pub fn id_of(store: &dyn Store, path: &str) -> DocumentId {
     store.document("here", path).unwrap().unwrap().document
 }

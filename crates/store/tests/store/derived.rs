@@ -11,8 +11,7 @@ fn filled(directory: &Path) -> EmbeddedStore {
     let store = open(directory);
     let document = |file| prose(&format!("{file}.md"), &["flour and grain", &format!("sand {file}")]);
     put(&store, (0..30).map(document).collect());
-    embed(&store);
-    publish(&store);
+    complete(&store);
     store
 }
 
@@ -95,8 +94,7 @@ fn indexes_of_another_database() {
     let other = temporary();
     let store = open(other.path());
     put(&store, vec![prose("strange.md", &["flour of another mill"])]);
-    embed(&store);
-    publish(&store);
+    complete(&store);
     drop(store);
     survives("another database", |directory| {
         for part in ["lexical", "vectors"] {
@@ -207,8 +205,7 @@ fn an_index_that_lags_is_caught_up() {
     for round in 0..3 {
         put(&store, vec![prose(&format!("new{round}.md"), &["flour, new"])]);
         store.apply(&[Change::Delete { document: id_of(&store, &format!("{round}.md")) }]).unwrap();
-        embed(&store);
-        publish(&store);
+        complete(&store);
     }
     let before = answers(&store);
     drop(store);
@@ -235,8 +232,7 @@ fn indexes_of_a_later_state_than_a_restored_database_are_rebuilt() {
     copy(directory.path(), aside.path());
     let store = open(directory.path());
     put(&store, vec![prose("lost.md", &["flour that is lost"])]);
-    embed(&store);
-    publish(&store);
+    complete(&store);
     drop(store);
     for file in files(directory.path()) {
         if file.is_file() {
@@ -247,8 +243,7 @@ fn indexes_of_a_later_state_than_a_restored_database_are_rebuilt() {
     let store = open(directory.path());
     // The same change numbers as the lost ones, and more.
     put(&store, (0..5).map(|file| prose(&format!("other{file}.md"), &["flour that is not"])).collect());
-    embed(&store);
-    publish(&store);
+    complete(&store);
     assert_sound(&store);
     let found = found(&store, "lost");
     assert!(!found.contains(&"flour that is lost".to_owned()), "{found:?}");
@@ -296,8 +291,7 @@ fn a_reader_sees_what_another_publishes() {
     for round in 0..3 {
         put(&store, vec![prose(&format!("round{round}.md"), &[&format!("semolina {round}")])]);
         store.apply(&[Change::Delete { document: id_of(&store, &format!("{round}.md")) }]).unwrap();
-        embed(&store);
-        publish(&store);
+        complete(&store);
         assert_eq!(found(&reader, "semolina").len(), round + 1);
         assert_eq!(answers(&reader), answers(&store));
     }

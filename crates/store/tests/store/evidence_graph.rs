@@ -70,22 +70,19 @@ fn apply(store: &dyn Store, origin: &str, records: &[EvidenceRecord]) -> Result<
 
 /// Two tasks, a claim of each, three fragments of two pages, and a work.
 fn graph() -> Vec<EvidenceRecord> {
+    let authors = vec!["Ada".into(), "Bo \"B\" Ek".into()];
+    let (url, work_id) = (Some("https://www.one.example/a".into()), Some("w1".into()));
     vec![
         task("t1"),
         task("t2"),
         EvidenceRecord::Work(Work {
             id: "w1".into(),
             title: "On it".into(),
-            authors: vec!["Ada".into(), "Bo \"B\" Ek".into()],
+            authors,
             year: Some(1999),
             ..Work::default()
         }),
-        EvidenceRecord::Page(Page {
-            id: "p1".into(),
-            url: Some("https://www.one.example/a".into()),
-            work_id: Some("w1".into()),
-            ..Page::default()
-        }),
+        EvidenceRecord::Page(Page { id: "p1".into(), url, work_id, ..Page::default() }),
         page("p2", "https://two.example/b"),
         fragment("f1", "p1"),
         fragment("f2", "p1"),

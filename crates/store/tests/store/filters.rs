@@ -13,8 +13,7 @@ fn filled(directory: &std::path::Path) -> EmbeddedStore {
     for (number, path) in ["src/a.rs", "src/deep/b.rs", "tests/c.rs", "docs/d.md", "readme.md"].into_iter().enumerate()
     {
         let code = path.ends_with(".rs");
-        let mut passages =
-            vec![function("one", &format!("needle one {number}")), passage(&format!("needle two {number}"))];
+        let mut passages = vec![function("one", &format!("needle one {number}")), passage(&format!("needle {number}"))];
         passages[1].role = "test".into();
         passages[1].language = (number == 0).then(|| "sql".into());
         let new = document(path, passages);
@@ -26,8 +25,7 @@ fn filled(directory: &std::path::Path) -> EmbeddedStore {
         documents.push(NewDocument { namespace: "there".into(), ..new });
     }
     put(&store, documents);
-    embed(&store);
-    publish(&store);
+    complete(&store);
     store
 }
 
@@ -87,7 +85,7 @@ fn each_part_of_a_filter_restricts() {
 }
 
 #[test]
-fn globs_restrict_by_path() {
+fn globs_restrict_by_path_and_are_resolved_again_after_a_change() {
     let directory = temporary();
     let store = filled(directory.path());
     let here = |globs: &[&str]| paths(&store, &Filter { path_globs: owned(globs), ..Filter::namespace("here") });
@@ -96,17 +94,11 @@ fn globs_restrict_by_path() {
     assert_eq!(here(&["src/*.rs", "docs/**"]), ["here/docs/d.md", "here/src/a.rs"]);
     let error = store.select(&Filter { path_globs: owned(&["a[b"]), ..Filter::default() }).unwrap_err();
     assert!(matches!(error, StoreError::Glob { .. }));
-}
-
-#[test]
-fn filters_are_resolved_again_after_a_change() {
-    let directory = temporary();
     let store = filled(directory.path());
     let filter = Filter { path_globs: owned(&["*.md"]), ..Filter::namespace("here") };
     assert_eq!(passing(&store, &filter).len(), 4);
     put(&store, vec![prose("new.md", &["needle"])]);
-    embed(&store);
-    publish(&store);
+    complete(&store);
     assert_eq!(passing(&store, &filter).len(), 5);
     assert_eq!(store.unembedded("other", &filter, 100).unwrap().len(), 5);
     assert_eq!(store.unembedded("other", &filter, 2).unwrap().len(), 2);

@@ -64,8 +64,7 @@ fn made_of(directory: &std::path::Path, steps: &[Step], namespaces: &[usize]) ->
             Step::Publish => publish(&store),
         }
     }
-    embed(&store);
-    publish(&store);
+    complete(&store);
     store
 }
 
@@ -209,8 +208,7 @@ fn a_namespace_that_is_not_there_or_has_nothing_finds_nothing() {
     on_every_store(|store| {
         put(store, vec![prose("a.md", &["flour and sand", "flour"])]);
         store.put_namespace(&tamis_store::NewNamespace { name: "empty".into(), ..Default::default() }).unwrap();
-        embed(store);
-        publish(store);
+        complete(store);
         for name in ["nowhere", "empty"] {
             let filter = Filter::namespace(name);
             let found = store.lexical(&LexicalQuery::new("flour"), &filter, 5).unwrap();

@@ -21,8 +21,7 @@ fn attributes(known: &[(&str, &str)]) -> Vec<Attribute> {
 /// An issue with a body and a comment.
 fn issue(number: u32, known: &[(&str, &str)]) -> NewDocument {
     let body = NewPassage { author: Some("Alice".into()), part: Some(0), ..passage(&format!("needle body {number}")) };
-    let comment =
-        NewPassage { author: Some("bob".into()), part: Some(1), ..passage(&format!("needle reply {number}")) };
+    let comment = NewPassage { author: Some("bob".into()), part: Some(1), ..passage(&format!("needle said {number}")) };
     NewDocument {
         collection: "issues".into(),
         origin: Some("github:owner/repository".into()),
@@ -35,8 +34,7 @@ fn issue(number: u32, known: &[(&str, &str)]) -> NewDocument {
 
 fn fill(store: &dyn Store, documents: Vec<NewDocument>) {
     put(store, documents);
-    embed(store);
-    publish(store);
+    complete(store);
 }
 
 fn filled(directory: &std::path::Path, documents: Vec<NewDocument>) -> EmbeddedStore {
@@ -183,8 +181,7 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
     assert_eq!(passing(&store, &open_ones).len(), 4);
 
     put(&store, vec![NewDocument { record: None, ..issue(1, &[("state", "closed")]) }]);
-    embed(&store);
-    publish(&store);
+    complete(&store);
     assert_eq!(passed(&store, &open_ones), ["body 2", "reply 2"]);
     assert_eq!(store.records(&[], &[first]).unwrap(), [None]);
     assert_eq!(store.attributes(&[], &[first]).unwrap(), [attributes(&[("state", "closed")])]);
@@ -281,13 +278,8 @@ struct Known {
 fn known() -> impl Strategy<Value = Known> {
     let passage = (prop::option::of(0..AUTHORS.len()), prop::option::of(-3i64..8), any::<bool>());
     let labels = prop::collection::btree_set(0u8..4, 0..3);
-    (
-        prop::option::of(0..STATES.len()),
-        labels,
-        prop::option::of(-3i64..8),
-        0i64..8,
-        prop::collection::vec(passage, 0..4),
-    )
+    let (states, parts) = (prop::option::of(0..STATES.len()), prop::collection::vec(passage, 0..4));
+    (states, labels, prop::option::of(-3i64..8), 0i64..8, parts)
         .prop_map(|(state, labels, dated, modified, passages)| Known { state, labels, dated, modified, passages })
 }
 
@@ -355,8 +347,7 @@ impl Asked {
             .map(|any_of| AttributeCondition::new("label", any_of.iter().map(|label| format!("l{label}"))))
             .collect();
         if !self.states.is_empty() {
-            attributes
-                .push(AttributeCondition::new("state", self.states.iter().map(|&state| STATES[state].to_uppercase())));
+            attributes.push(AttributeCondition::new("state", self.states.iter().map(|&at| STATES[at].to_uppercase())));
         }
         Filter {
             attributes,

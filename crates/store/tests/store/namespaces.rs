@@ -41,8 +41,7 @@ fn a_namespace_goes_with_all_its_documents() {
     on_every_store(|store| {
         let there = |path: &str, texts: &[&str]| in_namespace("there", prose(path, texts));
         put(store, vec![prose("a.md", &["flour"]), there("a.md", &["flour", "sand"]), there("b.md", &["flour too"])]);
-        embed(store);
-        publish(store);
+        complete(store);
         let before = store.change_number().unwrap();
         let applied = store.remove_namespace("there").unwrap();
         assert_eq!((applied.deleted, applied.passages_deleted), (2, 3));

@@ -17,8 +17,7 @@ fn indexed() -> tempfile::TempDir {
     let store = open(directory.path());
     let sieve = document("src/sieve.rs", vec![function("sieve", "fn sieve() {}")]);
     put(&store, vec![prose("guide.md", &["a sieve", "shake the sieve"]), sieve]);
-    embed(&store);
-    publish(&store);
+    complete(&store);
     directory
 }
 
@@ -146,8 +145,7 @@ fn a_directory_that_can_not_be_written_is_searchable() {
         let _ = std::fs::remove_file(directory.path().join("lexical").join(lock));
     }
     let set = |mode: u32, file_mode: u32| {
-        let chmod =
-            |path: &Path, mode: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let chmod = |at: &Path, mode: u32| std::fs::set_permissions(at, std::fs::Permissions::from_mode(mode)).unwrap();
         for part in ["", "lexical", "vectors"] {
             let part = directory.path().join(part);
             chmod(&part, 0o755);
@@ -212,8 +210,7 @@ fn an_empty_database_where_an_index_was_is_damage() {
         let directory = temporary();
         let store = open(directory.path());
         put(&store, vec![prose("imported.md", &["flour"])]);
-        embed(&store);
-        publish(&store);
+        complete(&store);
         drop(store);
         for part in ["lexical", "vectors"].iter().filter(|part| **part != left) {
             std::fs::remove_dir_all(directory.path().join(part)).unwrap();
@@ -267,8 +264,7 @@ fn the_database_does_not_grow_with_every_change() {
     let change = |round: usize| {
         let texts: Vec<String> = (0..200).map(|number| format!("text {number} of round {round}")).collect();
         put(&store, vec![document("a.md", texts.iter().map(|text| passage(text)).collect())]);
-        embed(&store);
-        publish(&store);
+        complete(&store);
         let summary = store.summary().unwrap();
         summary.models[0].vectors
     };

@@ -140,8 +140,7 @@ impl Pooler {
     /// Starts one before a server; `None` after saying that it is not installed.
     pub fn start(server: &Config) -> Option<Pooler> {
         let programs = ["pgbouncer", "/usr/sbin/pgbouncer"];
-        let is_installed =
-            |program: &&str| Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok();
+        let is_installed = |name: &&str| Command::new(name).arg("--version").stdout(Stdio::null()).status().is_ok();
         let Some(program) = programs.into_iter().find(is_installed) else {
             eprintln!("not tested behind a pooler: pgbouncer is not installed");
             return None;

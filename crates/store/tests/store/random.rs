@@ -146,8 +146,7 @@ proptest! {
             }
             store = open(directory.path());
         }
-        embed(&store);
-        publish(&store);
+        complete(&store);
         prop_assert_eq!(store.check().unwrap().problems, []);
 
         let kept: Truth = store
@@ -166,8 +165,7 @@ proptest! {
         put(&built_at_once, truth.iter().map(|(path, texts)| {
             document(path, texts.iter().map(|text| passage(text)).collect())
         }).collect());
-        embed(&built_at_once);
-        publish(&built_at_once);
+        complete(&built_at_once);
         prop_assert_eq!(answers(&store), answers(&built_at_once));
     }
 }

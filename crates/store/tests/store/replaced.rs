@@ -14,8 +14,7 @@ use crate::common::*;
 fn filled(directory: &Path, text: &str) -> EmbeddedStore {
     let store = open(directory);
     put(&store, vec![prose("a.md", &[text])]);
-    embed(&store);
-    publish(&store);
+    complete(&store);
     store
 }
 

@@ -60,13 +60,12 @@ fn index(disk: &Disk) -> PathBuf {
     let directory = disk.path().join("index");
     let store = open(&directory);
     put(&store, vec![prose("a.md", &["flour and grain", "sand"])]);
-    embed(&store);
-    publish(&store);
+    complete(&store);
     directory
 }
 
 #[test]
-fn an_index_on_a_full_disk_is_searched_and_described() {
+fn an_index_on_a_full_disk_is_searched_described_and_read_on_by_whoever_began_there() {
     let Some(disk) = Disk::of(32 << 10) else { return };
     let directory = index(&disk);
     drop(EmbeddedUsageLog::open(&directory, Access::ReadWrite).unwrap());
@@ -86,11 +85,6 @@ fn an_index_on_a_full_disk_is_searched_and_described() {
         }
         disk.empty();
     }
-}
-
-#[test]
-fn a_reader_that_began_on_a_full_disk_sees_what_is_written_later() {
-    let Some(disk) = Disk::of(32 << 10) else { return };
     let directory = index(&disk);
     disk.fill(0);
     let reader = EmbeddedStore::open(&directory, Access::ReadOnly).unwrap();

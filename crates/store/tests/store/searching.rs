@@ -198,8 +198,7 @@ fn what_is_gone_is_found_as_it_was_until_that_is_published() {
     let directory = temporary();
     let store = open(directory.path());
     put(&store, vec![prose("a.md", &["flour"]), prose("b.md", &["flour too"])]);
-    embed(&store);
-    publish(&store);
+    complete(&store);
     store.apply(&[Change::Delete { document: id_of(&store, "a.md") }]).unwrap();
     put(&store, vec![prose("c.md", &["flour again"])]);
     assert_eq!(found(&store, "flour"), ["flour", "flour too"]);
@@ -223,8 +222,7 @@ fn equal_passages_are_found_in_the_order_of_their_paths_whenever_they_were_store
         }
         // More that are as good than a retriever is asked for.
         put(store, (0..20).map(|at| prose(&format!("e{at:02}.md"), &["the mill grinds flour"])).collect());
-        embed(store);
-        publish(store);
+        complete(store);
         let filter = Filter::namespace("here");
         let of = |passages: Vec<PassageId>| -> Vec<String> {
             let found = store.passages(&[], &passages).unwrap();

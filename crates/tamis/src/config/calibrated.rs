@@ -399,14 +399,11 @@ rust = 0.5123
 
     #[test]
     fn dialects_and_javascript_take_the_threshold_of_typescript() {
-        for (language, expected) in [
-            ("tsx", "typescript"),
-            ("jsx", "typescript"),
-            ("javascript", "typescript"),
-            ("typescript", "typescript"),
-            ("rust", "rust"),
-            ("klingon", "klingon"),
+        for case in [
+            "tsx => typescript", "jsx => typescript", "javascript => typescript", "typescript => typescript",
+            "rust => rust", "klingon => klingon",
         ] {
+            let (language, expected) = case.split_once(" => ").expect("two parts");
             assert_eq!(threshold_language(language), expected);
         }
     }

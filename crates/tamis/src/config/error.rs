@@ -199,8 +199,8 @@ mod tests {
         for (message, expected) in [
             ("missing field `url`", "url is missing"),
             (
-                "unknown field `ur`, expected one of `url`, `model`",
-                "no key ur (did you mean url?); its keys are url, model",
+                "unknown field `ur`, expected one of `url`, `at`",
+                "it has no key ur (did you mean url?); its keys are url, at",
             ),
             ("unknown field `x`, expected `url`", "it has no key x; its keys are url"),
             ("unknown variant `nope`, expected one of `openai`, `hub`", "\"nope\" is none of openai, hub"),

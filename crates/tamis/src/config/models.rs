@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_and_broken_files_are_refused() {
+    fn a_name_that_is_taken_and_broken_files_are_refused_and_a_trusted_project_stays_trusted() {
         for (text, said) in [
             ("[models.e5]\nprovider = \"directory\"\npath = \"m\"\n", "another model"),
             ("models = 5\n", "models is no table"),
@@ -525,10 +525,6 @@ mod tests {
             assert!(error.contains(said) && error.contains("config.toml"), "{error}");
             assert_eq!(self::text(&file), text);
         }
-    }
-
-    #[test]
-    fn a_trusted_project_stays_trusted() {
         let (directory, user_file) = file("[search]\ntop_k = 5\n");
         let (path, user) = (user_file.path(), directory.path().join("user"));
         trust::trust(&user, path).expect("trusted");

@@ -272,8 +272,7 @@ mod tests {
 
     #[test]
     fn the_first_twenty_are_named_and_the_rest_counted() {
-        let record =
-            |number: u64| UnreadableRecord { position: format!("record {number}"), reason: "no number".into() };
+        let record = |at: u64| UnreadableRecord { position: format!("record {at}"), reason: "no number".into() };
         let few: Vec<_> = (1..=20).map(record).collect();
         assert_eq!(listed(&few).lines().count(), 20);
         let many: Vec<_> = (1..=23).map(record).collect();

@@ -556,8 +556,7 @@ mod tests {
         assert_eq!(listing.files["README.md"], Listed::default());
         assert_eq!(listing.license.as_deref(), Some("mit"));
 
-        let of =
-            |card: Value, tags: &[&str]| license(&card, &tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>());
+        let of = |card: Value, tags: &[&str]| license(&card, &tags.iter().map(|tag| (*tag).into()).collect::<Vec<_>>());
         assert_eq!(of(json!({"license": "apache-2.0"}), &[]).as_deref(), Some("apache-2.0"));
         assert_eq!(of(json!({"license": ["mit", "cc0-1.0"]}), &[]).as_deref(), Some("mit, cc0-1.0"));
         let other = json!({"license": "other", "license_name": "house", "license_link": "LICENSE"});
@@ -582,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_of_git_and_sha256sum() {
+    fn sums_are_those_of_git_and_sha256sum_and_the_length_of_a_tag_says_its_kind() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("a");
         std::fs::write(&path, "hello\n").expect("written");
@@ -592,10 +591,6 @@ mod tests {
         assert_eq!(sums.git, "ce013625030ba8dba906f756967f9e9ca394464a");
         assert_eq!(sums.sha256, "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
         assert!(Sums::from_file(&path, &|| true).is_err());
-    }
-
-    #[test]
-    fn the_length_of_a_tag_says_its_kind() {
         let (short, long) = ("a".repeat(40), "B".repeat(64));
         assert_eq!(Sum::parse(&format!("\"{short}\"")), Some(Sum::Git(short.clone())));
         assert_eq!(Sum::parse(&format!("W/\"{short}\"")), Some(Sum::Git(short)));

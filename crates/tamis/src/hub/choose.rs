@@ -518,27 +518,19 @@ mod tests {
             (MODULES.replace("\"1_Pooling\"", "\"../1_Pooling\""), "names the path \"../1_Pooling\""),
             ("{}".to_owned(), "modules.json: "),
         ] {
-            let files = [
-                ("modules.json", modules.as_str()),
-                ("config.json", BERT),
-                ("tokenizer.json", ""),
-                ("model.safetensors", ""),
-            ];
+            let modules = ("modules.json", modules.as_str());
+            let files = [modules, ("config.json", BERT), ("tokenizer.json", ""), ("model.safetensors", "")];
             let message = chosen("a/b", &Wish::default(), &files).expect_err("refused");
             assert!(message.contains(named), "{message} for {named}");
         }
     }
 
     #[test]
-    fn a_source_belongs_to_its_own_family() {
+    fn a_source_belongs_to_its_own_family_and_names_lead_to_prefixes() {
         for family in FAMILIES {
             let short = family.source.rsplit('/').next().expect("a name");
             assert_eq!(find(short), Some(family), "{}", family.source);
         }
-    }
-
-    #[test]
-    fn names_lead_to_prefixes() {
         let prefixes = |name: &str| find(name).map(|family| (family.query_prefix, family.passage_prefix));
         assert_eq!(prefixes("e5-small-v2"), Some(("query: ", "passage: ")));
         assert_eq!(prefixes("multilingual-e5-base"), Some(("query: ", "passage: ")));

@@ -355,8 +355,7 @@ mod tests {
         assert!(!directory.path().join(FILE).exists());
         assert!(open().suspects.is_empty());
         fs::write(directory.path().join(FILE), killed).expect("written");
-        let suspects =
-            |strikes| BTreeMap::from(["api\0deadly.pdf", "api\0main.rs"].map(|place| (place.to_owned(), strikes)));
+        let suspects = |strikes| BTreeMap::from(["api\0deadly.pdf", "api\0main.rs"].map(|at| (at.to_owned(), strikes)));
         for _ in 0..2 {
             assert_eq!(open().suspects, suspects(1), "also after a run that was killed before it came to them");
         }

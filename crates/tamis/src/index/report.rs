@@ -278,8 +278,7 @@ mod tests {
             fs::write(root.join(path), text).expect("written");
         }
         fs::write(root.join("large.rs"), "// x\n".repeat(300_000)).expect("written");
-        let preview =
-            Preview::new(std::slice::from_ref(&root), &root.join(".tamis"), &Config::built_in()).expect("listed");
+        let preview = Preview::new(std::slice::from_ref(&root), &root.join(".tamis"), &Config::built_in()).expect("it");
         assert_eq!((preview.files, preview.bytes), (3, 4 + 10 + 6), "{preview:?}");
         assert_eq!(preview.left_out.keys().collect::<Vec<_>>(), [".env", "large.rs"]);
         assert_eq!(preview.skipped.values().sum::<u64>(), 2);

@@ -479,15 +479,12 @@ mod tests {
         let found = walk(&at(root.path()), &at_root(".tamis"), &config).expect("walked");
         assert_eq!(paths(&found), ["a/a.txt", "c/c.txt", "d/d.txt", "top.txt"], "a link inside the tree is followed");
         let said = found.remarks.join("\n");
-        for (file, reason) in [
-            (".gitignore", "out of the tree"),
-            (".ignore", "a pipe"),
-            (".tamisignore", "a pipe"),
-            (".git/info/exclude", "a pipe"),
-            ("a/.gitignore", "out of the tree"),
-            ("c/.gitignore", "larger than"),
-            ("d/.gitignore", "a directory"),
+        for case in [
+            ".gitignore => out of the tree", ".ignore => a pipe", ".tamisignore => a pipe",
+            ".git/info/exclude => a pipe", "a/.gitignore => out of the tree", "c/.gitignore => larger than",
+            "d/.gitignore => a directory",
         ] {
+            let (file, reason) = case.split_once(" => ").expect("two parts");
             let start = format!("{}: ", at_root(file).display());
             let line = said.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("{file}: {said}"));
             assert!(line.contains(reason), "{line}");

@@ -619,7 +619,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minus_sign_excludes_a_word_or_a_phrase() {
+    fn a_minus_sign_excludes_a_word_or_a_phrase_and_connectives_of_other_engines_are_operators() {
         for (query, text, excluded) in [
             ("release notes -draft", "release notes", &["draft"][..]),
             ("-draft release -\"first try\" notes", "release notes", &["draft", "first try"]),
@@ -632,10 +632,6 @@ mod tests {
             assert_eq!((parsed.text.as_str(), parsed.words.excluded().collect::<Vec<_>>()), (text, excluded.to_vec()));
         }
         assert_eq!(Parsed::new("path:src/** -draft").paths, ["src/**"], "the filter stays");
-    }
-
-    #[test]
-    fn connectives_of_other_engines_are_operators() {
         for (query, text, excluded) in [
             ("release notes NOT draft", "release notes", &["draft"][..]),
             ("release AND NOT \"first try\" now", "release now", &["first try"]),

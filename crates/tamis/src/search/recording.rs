@@ -513,17 +513,13 @@ mod record_tests {
     const POOL: [(f32, f32, f32); 3] = [(1.0, 8.0, 1.0), (0.5, 4.0, 0.625), (0.0, 0.0, 0.25)];
 
     #[test]
-    fn a_rule_on_the_recorded_values_reads_them() {
+    fn a_rule_reads_the_recorded_values_or_on_another_scale_those_of_the_pool_in_its_own_order() {
         let search = search("convex 0.5", &POOL);
         // The point halfway between 0.25 and 1 is 0.625.
         assert_eq!(kept(&search, "background:lambda=0.5"), [0, 1]);
         assert_eq!(kept(&search, "background:lambda=0.6"), [0]);
         assert_eq!(kept(&search, "fixed:k=2"), [0, 1]);
-    }
-
-    #[test]
-    fn a_rule_on_another_scale_has_the_pool_in_its_own_order_and_what_reranking_made_of_it() {
-        let search = search("convex 0.5", &[(0.5, 8.0, 0.875), (1.0, 0.0, 0.5), (0.9, 0.0, 0.475)]);
+        let search = self::search("convex 0.5", &[(0.5, 8.0, 0.875), (1.0, 0.0, 0.5), (0.9, 0.0, 0.475)]);
         // By similarity the second and third lie before the gap.
         assert_eq!(kept(&search, "max_gap:min_candidates_for_gap=2"), [1, 2]);
         // The second was ranked down to half of its fused 1, for example as a test. At similarity 0.8 it is then read as 0.4.

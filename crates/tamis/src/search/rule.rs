@@ -392,14 +392,10 @@ mod tests {
     use tamis_cut::{METHODS, parse};
 
     #[test]
-    fn aims_take_the_place_of_the_rules_own() {
+    fn aims_take_the_place_of_the_rules_own_and_values_out_of_range_are_told_the_range() {
         let aim = Aim { min_precision: Some(0.8), budget_tokens: Some(500), ..Aim::default() };
         let rule = aim.set(parse("auto:strictness=2,min_precision=0.1").expect("a rule").as_ref()).expect("both");
         assert_eq!(rule.to_string(), "auto:want=auto,strictness=2,target_recall=0,min_precision=0.8,budget_tokens=500");
-    }
-
-    #[test]
-    fn without_aims_every_rule_stays_as_it_is_and_values_out_of_range_are_told_the_range() {
         for method in METHODS {
             let rule = parse(method.name).expect("a rule");
             let asked = TunedRule::new(rule.as_ref(), Want::Auto, &Aim::default()).expect("nothing is asked");
@@ -472,13 +468,9 @@ mod tests {
         let rows = [row("rust", 0.5, "a", 1), row("python", 0.4, "a", 1), row("go", 0.45, "a", 1)];
         let (thresholds, change) = resolve(&config(&[("rust", 0.72)], None), &rows, Some(&under("static", "a")));
         assert_eq!(change, None);
-        let expected = [
-            ("rust", 0.72, Manual),
-            ("python", 0.4, Calibrated),
-            ("typescript", 0.65, BuiltIn),
-            ("go", 0.45, Calibrated),
-            ("ruby", 0.65, BuiltIn),
-        ];
+        let calibrated = [("python", 0.4, Calibrated), ("go", 0.45, Calibrated)];
+        let built_in = [("typescript", 0.65, BuiltIn), ("ruby", 0.65, BuiltIn)];
+        let expected = [&[("rust", 0.72, Manual)], &calibrated[..], &built_in].concat();
         for (language, threshold, source) in expected {
             assert_eq!(thresholds.entry(language), (threshold, source), "{language}");
         }
@@ -501,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn another_model_or_provider_leaves_the_built_in_ones_and_says_from_what_to_what() {
+    fn another_model_or_provider_leaves_the_built_in_ones_and_each_model_keeps_its_own() {
         let rows = [row("rust", 0.5, "a", 1)];
         let (thresholds, change) = resolve(&config(&[], None), &rows, Some(&under("static", "b")));
         assert_eq!(thresholds.entry("rust"), (0.70, BuiltIn));
@@ -510,10 +502,6 @@ mod tests {
         assert_eq!(thresholds.entry("rust"), (0.70, BuiltIn));
         assert_eq!(change, Some(("a (static)".into(), "a (local)".into())));
         assert_eq!(resolve(&config(&[], None), &rows, None).1, None, "words alone have no model that could change");
-    }
-
-    #[test]
-    fn each_model_keeps_its_own() {
         let rows = [row("rust", 0.5, "a", 1), row("rust", 0.3, "b", 2)];
         for (model, expected) in [("a", 0.5), ("b", 0.3)] {
             let (thresholds, change) = resolve(&config(&[], None), &rows, Some(&under("static", model)));

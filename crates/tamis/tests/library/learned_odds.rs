@@ -6,12 +6,8 @@ use tamis::{Answer, Index, Mode, SearchRequest};
 
 /// Questions whose answers are judged.
 const JUDGED: [&str; 6] = [
-    "how is a violin tuned",
-    "when are apple trees pruned",
-    "what does a telescope gather light with",
-    "how often is a bicycle chain oiled",
-    "where do ships wait for the tide",
-    "how long are receipts for the tax kept",
+    "how is a violin tuned", "when are apple trees pruned", "what a telescope gathers light with",
+    "how often is a bicycle chain oiled", "where do ships wait for the tide", "how long are receipts for the tax kept",
 ];
 
 const OTHER: &str = "how hot must the oven be for bread";
@@ -51,9 +47,8 @@ fn order(answer: &Answer) -> Vec<&str> {
 
 #[test]
 fn judgements_move_the_probabilities_of_another_question_and_never_its_order() {
-    for (label, one, rises) in
-        [(Label::Relevant, Label::NotRelevant, true), (Label::NotRelevant, Label::Relevant, false)]
-    {
+    let cases = [(Label::Relevant, Label::NotRelevant, true), (Label::NotRelevant, Label::Relevant, false)];
+    for (label, one, rises) in cases {
         let (tree, index) = indexed_notes(&[]);
         let before = explained(&index);
         assert!(!before.cut.diagnostics.contains_key("judgements"));

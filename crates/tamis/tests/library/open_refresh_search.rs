@@ -10,8 +10,7 @@ use tamis_embed::{EmbedError, Embedder, ModelInfo, Provider, normalise};
 
 fn tree() -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")
-        .expect("written");
+    fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees first.\n").expect("written");
     fs::write(directory.path().join("tide.md"), "# Tide\n\nThe tide turns every six hours.\n").expect("written");
     fs::create_dir(directory.path().join(".tamis")).expect("made");
     fs::write(directory.path().join(".tamis/config.toml"), "[index]\nmodels = [\"static\"]\n").expect("written");

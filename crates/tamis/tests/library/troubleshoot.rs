@@ -63,8 +63,7 @@ const PAGES: [(&str, &str); 4] = [
 fn the_wiki_answers_where_no_issue_does_and_says_what_found_it() {
     let (_tree, index) = opened_notes(&[]);
     wiki(&index, &PAGES);
-    let found =
-        ask(&index, "Printer finds no paper in its tray", "The printer says PAPER_OUT although the tray has paper.");
+    let found = ask(&index, "Printer finds no paper in its tray", "The printer says PAPER_OUT with paper in it.");
     assert_eq!(found.fallback, Fallback::Wiki);
     assert_eq!(found.sources, ["[Wiki: Paper Trays]"], "{found:?}");
     let page = &found.wiki[0];

@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_hold_whole_turns_and_share_one() {
+    fn windows_hold_whole_turns_and_share_one_and_a_huge_turn_is_divided_and_keeps_its_number() {
         let words = "one two three four";
         let session = session(&[("Ann", words), ("Ben", words), ("Ann", words), ("Ben", words), ("Ben", words)]);
         let document = session.document(&ConversationOptions { max_tokens: 36, ..ConversationOptions::default() });
@@ -348,12 +348,8 @@ mod tests {
         assert_eq!(document.title.as_deref(), Some("Ann, Ben, 2026-11-22 12:00"));
         assert_eq!(session.turns_at(3, 5), 1..3);
         assert_eq!(session.turns_at(99, 99), 5..5);
-    }
-
-    #[test]
-    fn a_huge_turn_is_divided_and_keeps_its_number() {
         let huge = "A sentence of six short words. ".repeat(40);
-        let session = session(&[("Ann", "Short."), ("Ben", &huge), ("Ann", "Thanks.")]);
+        let session = self::session(&[("Ann", "Short."), ("Ben", &huge), ("Ann", "Thanks.")]);
         let document = session.document(&ConversationOptions { max_tokens: 40, ..ConversationOptions::default() });
         let of_ben = document.passages.iter().filter(|passage| passage.author.as_deref() == Some("Ben"));
         assert!(of_ben.clone().count() > 5 && of_ben.clone().all(|passage| passage.part == Some(1)));

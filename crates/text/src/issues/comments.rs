@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_united_by_address_or_by_author_and_time() {
+    fn comments_are_united_by_address_or_by_author_and_time_and_stay_without_a_time() {
         let url = |comment: IssueComment, url: &str| IssueComment { url: Some(url.into()), ..comment };
         let time = "2024-01-01T00:00:00Z";
         let mut issue = Issue::new(1, "A");
@@ -216,10 +216,6 @@ mod tests {
         issue.add_comments([url(said("ada", time, "two, edited"), "#2"), url(said("ada", time, "three"), "#3")]);
         issue.add_comments([said("bob", "2023-01-01T00:00:00Z", "zero"), url(said("ada", time, "three"), "#3")]);
         assert_eq!(bodies(&issue), ["zero", "one", "two, edited", "three"]);
-    }
-
-    #[test]
-    fn comments_without_a_time_stay_as_they_were_given() {
         let mut issue = Issue::new(1, "A");
         issue.add_comments(["c", "a", "b", "a"].map(IssueComment::new));
         issue.add_comments([said("ada", "2024-01-01T00:00:00Z", "first")]);

@@ -295,6 +295,8 @@ mod tests {
     #[test]
     fn the_whole_of_an_issue_is_shown() {
         let at = |text: &str| text.parse().ok();
+        let by = |name: &str| Some(name.to_owned());
+        let review = |text: &str| IssueComment { kind: CommentKind::Review, ..IssueComment::new(text) };
         let issue = Issue {
             kind: IssueKind::PullRequest,
             state: IssueState::Merged,
@@ -306,22 +308,12 @@ mod tests {
             body: "\r\n    indented\r\ntext\r\n\r\n".into(),
             comments: vec![
                 IssueComment {
-                    author: Some("bob".into()),
+                    author: by("bob"),
                     created_at: at("2024-05-02T09:30:00Z"),
                     ..IssueComment::new("Fine.")
                 },
-                IssueComment {
-                    kind: CommentKind::Review,
-                    verdict: Some(Verdict::Approved),
-                    author: Some("eve".into()),
-                    ..IssueComment::new("")
-                },
-                IssueComment {
-                    kind: CommentKind::Review,
-                    file: Some("src/lib.rs".into()),
-                    line: Some(4),
-                    ..IssueComment::new("Why?")
-                },
+                IssueComment { verdict: Some(Verdict::Approved), author: by("eve"), ..review("") },
+                IssueComment { file: Some("src/lib.rs".into()), line: Some(4), ..review("Why?") },
             ],
             ..Issue::new(9, "A\ntitle")
         };

@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_headings_tasks_and_code_of_ones_own_stay() {
+    fn steps_headings_tasks_and_code_of_ones_own_stay_and_ticked_statements_stay_and_are_of_the_form() {
         for text in [
             "1. Open the door\n2. Go in\n3. Wait\n4. See error",
             "# Crash at start",
@@ -420,10 +420,6 @@ mod tests {
         ] {
             assert_eq!(left(text), text);
         }
-    }
-
-    #[test]
-    fn ticked_statements_stay_and_are_of_the_form() {
         let clean = body("## Checklist\n- [x] I have read the rules\n- [ ] I agree\n");
         assert_eq!(clean.text, "## Checklist\n- [x] I have read the rules\n\n");
         assert!(clean.is_form(&Lines::new(&clean.text), 0, 2));
@@ -433,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_differ_from_headings_of_ones_own_and_statements_from_tasks() {
+    fn questions_differ_from_headings_of_ones_own_and_statements_from_tasks_and_lists_are_in_lower_case() {
         for heading in ["Steps to Reproduce", "🐛 Describe the bug", "1. What happened?", "2) Version:", "__Logs__"] {
             assert!(asks(QUESTIONS, heading), "{heading}");
         }
@@ -452,10 +448,6 @@ mod tests {
         ] {
             assert!(!is_statement(text), "{text}");
         }
-    }
-
-    #[test]
-    fn lists_are_in_lower_case() {
         for words in [QUESTIONS, BOXES, INSTRUCTIONS, STATEMENTS, DONE, SHORT] {
             assert!(words.lines().all(|word| *word == straight(word)), "{words:?}");
         }

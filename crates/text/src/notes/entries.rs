@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn items_and_paragraphs_are_entries_and_headings_are_not() {
+    fn items_and_paragraphs_are_entries_and_headings_are_not_and_what_only_looks_like_a_mark_is_none() {
         let note = "---\ndate: 2026-11-22\n---\n# Day\n\nOne paragraph\nof two lines.\n\n## Topic\n\n- a\n\n  more of a\n  - nested\n- b\n\n---\n\n```\ncode\n```\n";
         assert_eq!(
             summary(note),
@@ -236,10 +236,6 @@ mod tests {
                 one(19, 21, "```\ncode\n```", false),
             ]
         );
-    }
-
-    #[test]
-    fn what_only_looks_like_a_mark_is_none() {
         for text in [
             "- a <!-- forgotten 2026-11-22 --> and more\n",
             "- a <!-- forgotten yesterday -->\n",

@@ -283,14 +283,10 @@ mod tests {
     }
 
     #[test]
-    fn levels_follow_the_order_of_styles() {
+    fn levels_follow_the_order_of_styles_and_tables_transitions_and_literal_blocks_are_no_headings() {
         let text = "=====\nGuide\n=====\n\nIntro.\n\nInstall\n-------\n\nx\n\nLinux\n~~~~~\n\ny\n\nUse\n---\nz\n";
         let expected = [(0, 1, "Guide"), (6, 2, "Install"), (11, 3, "Linux"), (16, 2, "Use")];
         assert_eq!(headings(text), expected.map(|(row, level, text)| (row, level, text.to_owned())));
-    }
-
-    #[test]
-    fn tables_transitions_and_literal_blocks_are_no_headings() {
         for text in [
             "====  ====\na     b\n====  ====\n1     2\n====  ====\n",
             "above\n\n--------\n\nbelow\n",

@@ -374,8 +374,7 @@ mod tests {
         assert_eq!(tags(&yaml("tags:\n  - a\n- b\nother: x\n")), ["a", "b"]);
         assert_eq!(tags(&yaml("tags: a\n")), ["a"]);
         assert_eq!(tags(&yaml("tags:\nother: [x]\n")), [""; 0]);
-        let toml =
-            FrontMatter::parse("tags = [\n  \"a\",\n  \"b\",\n]\ntitle = \"T\"\n", MetadataBlockKind::PlusesStyle);
+        let toml = FrontMatter::parse("tags = [\n \"a\",\n \"b\",\n]\ntitle = \"T\"\n", MetadataBlockKind::PlusesStyle);
         assert_eq!(tags(&toml), ["a", "b"]);
         assert_eq!(toml.value("title"), Some("T"));
         assert_eq!(yaml("author:\n  date: 2024-01-01\n").value("date"), None);

@@ -65,7 +65,7 @@ fn every_format_is_read_and_every_line_is_in_one_passage() {
 }
 
 #[test]
-fn what_has_no_text_says_why() {
+fn what_has_no_text_says_why_and_a_template_stays_code() {
     assert_eq!(read("locked.pdf").err(), Some(Skip::Encrypted));
     assert_eq!(read("scan.pdf").err(), Some(Skip::NoText));
     assert_eq!(read("damaged.pdf").err(), Some(Skip::Damaged));
@@ -77,10 +77,6 @@ fn what_has_no_text_says_why() {
         assert_eq!(read_document(path, bytes, &Options::default()).err(), Some(Skip::Damaged), "{path}");
     }
     assert_eq!(read_document("a.ipynb", b"{}", &Options::default()).err(), Some(Skip::NoText));
-}
-
-#[test]
-fn a_template_stays_code() {
     let template = "<!DOCTYPE html><html><body>{% block main %}<p>{{ it }}</p>{% endblock %}</body></html>\n".repeat(9);
     assert!(read_document("a.html", template.as_bytes(), &Options::default()).is_ok_and(|read| read.is_none()));
     assert!(read_document("a.md", b"# a", &Options::default()).is_ok_and(|read| read.is_none()));

@@ -71,19 +71,12 @@ fn a_style_based_on_a_heading_is_one() {
 }
 
 #[test]
-fn text_that_was_moved_or_deleted_is_not_read() {
+fn text_that_was_moved_or_deleted_is_not_read_and_a_part_that_a_document_can_do_without_costs_nothing() {
     let body = "<w:p><w:moveFrom><w:r><w:t>Moved. </w:t></w:r></w:moveFrom><w:r><w:t>Kept. </w:t></w:r>
         <w:moveTo><w:r><w:t>Moved.</w:t></w:r></w:moveTo><w:del><w:r><w:delText>Gone</w:delText></w:r></w:del></w:p>";
     assert_eq!(text("a.docx", &word(body, "<s/>")).as_deref(), Ok("Kept. Moved."));
-}
-
-#[test]
-fn a_part_that_a_document_can_do_without_costs_nothing() {
-    let file = archive(&[
-        ("word/document.xml", b"<d><p><r><t>Words</t></r></p></d>"),
-        ("docProps/core.xml", b"<a><title>"),
-        ("word/styles.xml", b"<"),
-    ]);
+    let words = ("word/document.xml", &b"<d><p><r><t>Words</t></r></p></d>"[..]);
+    let file = archive(&[words, ("docProps/core.xml", b"<a><title>"), ("word/styles.xml", b"<")]);
     assert_eq!(text("a.docx", &file).as_deref(), Ok("Words"));
 }
 
@@ -176,18 +169,9 @@ fn cells_show_what_people_see() {
     let own = relations(&[("s", "worksheet", sheet), ("t", "sharedStrings", shared), ("y", "styles", styles)]);
     let styles = "<y><numFmts><numFmt numFmtId='164' formatCode='yyyy\\-mm\\-dd'/></numFmts><cellStyleXfs><xf numFmtId='9'/></cellStyleXfs>\
         <cellXfs><xf numFmtId='0'/><xf numFmtId='164'/><xf numFmtId='18'/><xf numFmtId='10'/><xf numFmtId='4'/></cellXfs></y>";
-    let cell = |style: u32, value: &str| format!("<c s='{style}'><v>{value}</v></c>");
-    let numbers: String = [
-        (0, "3.3000000000000003"),
-        (1, "45365"),
-        (2, "0.5"),
-        (3, "0.5"),
-        (4, "1234567.891"),
-        (9, "1.23456789012345E+15"),
-    ]
-    .iter()
-    .map(|(style, value)| cell(*style, value))
-    .collect();
+    let numbers = "0 3.3000000000000003,1 45365,2 0.5,3 0.5,4 1234567.891,9 1.23456789012345E+15".split(',');
+    let numbers = numbers.map(|number| number.split_once(' ').expect("a style and a value"));
+    let numbers: String = numbers.map(|(style, value)| format!("<c s='{style}'><v>{value}</v></c>")).collect();
     let sheet = format!(
         "<w><row>{numbers}<c t='b'><v>1</v></c><c t='e'><v>#DIV/0!</v></c><c t='str' s='1'><v>45365</v></c><c t='s'><v>0</v></c></row></w>"
     );
@@ -288,21 +272,13 @@ fn cells_of_a_notebook_keep_their_symbols_and_languages() {
         cell("%%time\ndef timed():\n    pass\n"),
     ];
     let notebook = format!(r#"{{"cells": [{}]}}"#, cells.join(","));
-    let document =
-        read_document("a.ipynb", notebook.as_bytes(), &Options::default()).expect("text").expect("a notebook");
-    let symbols = document
-        .passages
-        .iter()
-        .flat_map(|passage| passage.symbols().map(|symbol| (symbol, passage.language.as_deref().unwrap_or_default())));
-    let expected = [
-        ("load", "python"),
-        ("df", "python"),
-        ("after", "python"),
-        ("levels", "sql"),
-        ("open_gate", "shell"),
-        ("written", "python"),
-        ("timed", "python"),
-    ];
+    let document = read_document("a.ipynb", notebook.as_bytes(), &Options::default()).expect("text").expect("cells");
+    let symbols = document.passages.iter().flat_map(|passage| {
+        let language = passage.language.as_deref().unwrap_or_default();
+        passage.symbols().map(move |symbol| format!("{symbol} {language}"))
+    });
+    let expected =
+        ["load python", "df python", "after python", "levels sql", "open_gate shell", "written python", "timed python"];
     assert_eq!(symbols.collect::<Vec<_>>(), expected);
     let sql = document.passages.iter().find(|passage| passage.text.contains("levels")).expect("a passage");
     assert_eq!(sql.text, "[cell 3]\n%%sql\nCREATE TABLE levels (id int);");

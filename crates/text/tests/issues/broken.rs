@@ -28,7 +28,7 @@ fn a_bad_record_is_reported_by_position_and_the_others_are_read() {
 }
 
 #[test]
-fn a_bad_line_is_reported_by_its_number() {
+fn a_bad_line_is_reported_by_its_number_also_if_it_is_the_first() {
     let lines = "{\"number\":1,\"title\":\"A\"}\n\n{\"number\":2,\"title\":\"B\n{\"number\":3}\n{\"number\":4,\"title\":\"D\"}\nnonsense\n{\"number\":5,\"ti";
     let archive = read(lines.as_bytes());
     assert_eq!(archive.issues.iter().map(|issue| issue.number).collect::<Vec<_>>(), [1, 4]);
@@ -39,17 +39,13 @@ fn a_bad_line_is_reported_by_its_number() {
     ]) {
         assert!(found.starts_with(expected), "{found}");
     }
-}
-
-#[test]
-fn the_first_line_may_be_the_bad_one() {
     let archive = read(b"{\"number\":1,\"title\":\"A\n{\"number\":2,\"title\":\"B\"}\n");
     assert_eq!((archive.issues.len(), archive.bad.len()), (1, 1));
     assert_eq!(archive.bad.first().map(|bad| bad.position.as_str()), Some("line 1"));
 }
 
 #[test]
-fn a_bad_comment_costs_only_itself() {
+fn a_bad_comment_costs_only_itself_and_records_of_another_repository_are_not_mixed_in() {
     let archive = read(
         r#"[{"number":1,"title":"A","state":"OPEN","comments":[{"author":{"login":"ada"},"body":"gut","createdAt":"2024-01-01T00:00:00Z"},{"body":3},"x"],"reviews":[{"state":"SHRUGGED","body":"?"}]}]"#
             .as_bytes(),
@@ -63,10 +59,6 @@ fn a_bad_comment_costs_only_itself() {
             "record 1, review 1: `state` is \"SHRUGGED\", not one of approved, changes_requested, commented, dismissed, pending",
         ]
     );
-}
-
-#[test]
-fn records_of_another_repository_are_not_mixed_in() {
     let page = r#"[{"number":1,"title":"A","user":null,"html_url":"https://github.com/ada/muehle/issues/1"},
         {"number":1,"title":"B","user":null,"html_url":"https://github.com/bob/sieb/issues/1"},
         {"number":2,"title":"C","user":null,"html_url":"https://github.com/Ada/Muehle/issues/2"}]"#;

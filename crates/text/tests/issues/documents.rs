@@ -30,37 +30,30 @@ fn the_states_are_those_that_filters_ask_for() {
 }
 
 #[test]
-fn every_passage_is_embedded_under_the_whole_title() {
+fn every_passage_is_embedded_under_the_whole_title_and_an_issue_without_a_body_is_found_by_its_title() {
     let issue = with_comments("They stick.", ["So do windows here.", "Doors > windows, I say"]);
     let document = document(&issue);
     let embedded: Vec<_> = document.passages.iter().map(|passage| passage.embedded_text().into_owned()).collect();
     let passages = ["Doors > windows\nThey stick.", "Doors > windows\nSo do windows here.", "Doors > windows, I say"];
     assert_eq!(embedded, passages);
     assert_eq!(document.title.as_deref(), Some("Doors > windows"));
-}
-
-#[test]
-fn an_issue_without_a_body_is_found_by_its_title() {
-    let empty = document(&Issue::new(1, "Tür klemmt"));
+    let empty = self::document(&Issue::new(1, "Tür klemmt"));
     let [passage] = empty.passages.as_slice() else { panic!("one passage") };
     assert_eq!((passage.text.as_str(), passage.role, passage.kind), ("# Tür klemmt", Role::Main, Kind::Issue));
     assert_eq!((passage.start_line, passage.end_line, passage.part), (1, 1, Some(0)));
-    let form = document(&with_comments("## Description\n<!-- What happens? -->\n\n## Version\n_No response_\n", []));
+    let form =
+        self::document(&with_comments("## Description\n<!-- What happens? -->\n\n## Version\n_No response_\n", []));
     let [passage] = form.passages.as_slice() else { panic!("one passage") };
     assert_eq!((passage.text.as_str(), passage.role), ("# Doors > windows", Role::Template));
 }
 
 #[test]
-fn what_a_form_says_is_not_in_the_passage_and_is_in_the_record() {
+fn a_form_is_in_the_record_alone_and_empty_comments_have_no_passage_and_keep_their_number() {
     let body = "<!-- Thanks for\nreporting! -->\n### What happened?\n\nEs klemmt <!-- sic --> sehr.\n\n\n<!-- more -->\n\n### Version\n\n_No response_\n";
     let issue = with_comments(body, []);
     assert_eq!(texts(&issue), ["### What happened?\n\nEs klemmt  sehr."]);
     assert!(issue.rendered().contains("<!-- Thanks for\nreporting! -->"));
     assert!(serde_json::to_string(&issue).is_ok_and(|record| record.contains("_No response_")));
-}
-
-#[test]
-fn empty_comments_have_no_passage_and_keep_their_number() {
     let document = document(&with_comments("Body.", ["one", "", " \n", "four"]));
     let parts: Vec<_> = document.passages.iter().map(|passage| passage.part).collect();
     assert_eq!(parts, [Some(0), Some(1), Some(4)]);
@@ -93,7 +86,7 @@ fn code_stays_whole_where_that_can_be() {
 }
 
 #[test]
-fn a_remark_says_what_it_is_about() {
+fn a_remark_says_what_it_is_about_and_a_comment_is_its_own_words() {
     let mut issue = with_comments("", ["Why?"]);
     for comment in &mut issue.comments {
         comment.kind = tamis_text::CommentKind::Review;
@@ -104,10 +97,6 @@ fn a_remark_says_what_it_is_about() {
     let remark = document.passages.last().expect("there is a remark");
     assert_eq!((remark.kind, remark.context.as_deref()), (Kind::Review, Some("src/door.rs:7")));
     assert_eq!(remark.embedded_text(), "Doors > windows\nsrc/door.rs:7\nWhy?");
-}
-
-#[test]
-fn a_comment_is_its_own_words() {
     let asked = "Does the door also stick when it is warm outside?";
     let answered = "> Does the door also stick\n> when it is warm outside?\n\nNein.";
     let quoted = "> Does the door also stick when it is warm outside?";

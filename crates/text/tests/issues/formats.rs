@@ -57,7 +57,7 @@ fn pages_of_pages_and_one_page_are_the_same() {
 }
 
 #[test]
-fn issues_and_merge_requests_of_gitlab_have_numbers_of_their_own() {
+fn issues_and_merge_requests_of_gitlab_have_numbers_of_their_own_and_marks_and_line_ends_make_no_difference() {
     let mut both = fixture("gitlab_issues.ndjson");
     let merge = String::from_utf8(fixture("gitlab_merge_requests.ndjson")).expect("it is UTF-8");
     let merge = merge.replace(r#""iid": 3"#, r#""iid": 12"#);
@@ -71,10 +71,6 @@ fn issues_and_merge_requests_of_gitlab_have_numbers_of_their_own() {
         let says = |bad: &String| bad.starts_with(&format!("line {line}: ")) && bad.contains("namespace");
         assert!(bad(&archive).iter().all(says));
     }
-}
-
-#[test]
-fn marks_and_line_ends_make_no_difference() {
     let marked = |text: &str| read(format!("\u{feff}{}", text.replace('\n', "\r\n")).as_bytes());
     let table = String::from_utf8(fixture("gitlab.csv")).expect("it is UTF-8");
     assert_eq!(marked(&table), read(table.as_bytes()));
@@ -101,7 +97,7 @@ fn records_of_one_number_are_one_issue_in_any_order() {
 }
 
 #[test]
-fn what_a_program_says_is_in_a_role_of_its_own() {
+fn what_a_program_says_is_in_a_role_of_its_own_and_an_empty_page_is_no_issue_and_no_error() {
     let archive = read(&fixture("github_pages.json"));
     let roles = |number| -> Vec<_> {
         let document = issue(&archive, number).document(&Options::default());
@@ -109,10 +105,6 @@ fn what_a_program_says_is_in_a_role_of_its_own() {
     };
     assert_eq!(roles(12), [(Some(0), Role::Main), (Some(1), Role::Bot), (Some(2), Role::Main)]);
     assert_eq!(roles(14), [(Some(0), Role::Bot)]);
-}
-
-#[test]
-fn an_empty_page_is_no_issue_and_no_error() {
     for text in ["[]", "[][]", "[[]]", " [\n]\n"] {
         let archive = read_issues(text.as_bytes());
         assert!(archive.is_ok_and(|archive| archive.issues.is_empty() && archive.bad.is_empty()), "{text}");

@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_keeps_its_header_its_quotes_and_its_line_ends() {
+    fn a_table_keeps_its_header_its_quotes_and_its_line_ends_and_tabs_bare_scores_and_columns_of_any_name() {
         let input = b"id,score,text\r\n1,0.9,\"one, and\r\nmore\"\r\n\r\n2,0.5,two\r\n3,0.1,three";
         let Input { header, rows } = read(&input[..], None).expect("well formed");
         assert_eq!(header.as_deref(), Some(&b"id,score,text\r\n"[..]));
@@ -463,10 +463,6 @@ mod tests {
         assert_eq!(rows.iter().map(|row| row.number).collect::<Vec<_>>(), [2, 5, 6]);
         assert_eq!(rows[1].values.score, Some(0.5));
         assert_eq!(rows[1].values.tokens, Some(tamis_text::estimate_tokens("two")));
-    }
-
-    #[test]
-    fn tabs_bare_scores_and_columns_of_any_name() {
         let tabs = read(&b"similarity\tbm25\n0.5\t\n0.25\t3\n"[..], None).expect("well formed").rows;
         assert_eq!((tabs[0].values.similarity, tabs[0].values.bm25), (Some(0.5), None));
         assert_eq!(tabs[1].values.bm25, Some(3.0));

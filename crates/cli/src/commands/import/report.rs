@@ -252,8 +252,7 @@ mod tests {
 
     #[test]
     fn what_was_left_out_is_named() {
-        let bad =
-            |number| UnreadableRecord { position: format!("a.json: record {number}"), reason: "no number".into() };
+        let bad = |at| UnreadableRecord { position: format!("a.json: record {at}"), reason: "no number".into() };
         let summary_of = ImportSummary {
             bad: (1..=22).map(bad).collect(),
             left_out: [("redirect".into(), 1200), ("other_model".into(), 1)].into(),

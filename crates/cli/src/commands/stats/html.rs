@@ -356,6 +356,7 @@ mod tests {
             p95_ms: (queries > 0).then_some(8.0 + at as f64),
         };
         let bucket = |from, below, count| Bucket { from, below, count };
+        let kept = [(0.0, 1.0, 14), (1.0, 2.0, 30), (2.0, 3.0, 20), (3.0, 5.0, 0), (5.0, 9.0, 20), (9.0, 17.0, 1)];
         let latency = |stage: &str, p50_ms: f64| {
             let (stage, p95_ms, p99_ms, max_ms) = (stage.into(), 2.0 * p50_ms, 3.0 * p50_ms, 40.0 * p50_ms);
             Latency { stage, queries: 85, p50_ms, p95_ms, p99_ms, max_ms }
@@ -388,14 +389,7 @@ mod tests {
                 p50: 2.0,
                 p90: 8.0,
                 max: 12.0,
-                histogram: vec![
-                    bucket(0.0, Some(1.0), 14),
-                    bucket(1.0, Some(2.0), 30),
-                    bucket(2.0, Some(3.0), 20),
-                    bucket(3.0, Some(5.0), 0),
-                    bucket(5.0, Some(9.0), 20),
-                    bucket(9.0, Some(17.0), 1),
-                ],
+                histogram: kept.map(|(from, below, count)| bucket(from, Some(below), count)).into(),
             }),
             methods: vec![share("auto", 60, 0, 4.2), share("gate", 14, 14, 0.0), share("adaptive", 11, 0, 1.5)],
             gaps: Some(Distribution {

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_still_falls_at_its_end_has_something_outside() {
+    fn a_list_that_still_falls_at_its_end_has_something_outside_and_given_probabilities_never_ascend() {
         let falling: Vec<f64> = (0..40).map(|rank| 0.9_f64.powi(rank)).collect();
         let all: f64 = (0..400).map(|rank| 0.9_f64.powi(rank)).sum();
         let inside: f64 = falling.iter().sum();
@@ -280,10 +280,6 @@ mod tests {
         assert_eq!(outside(&falling[..10]), 0.0);
         assert_eq!(outside(&[0.0; 40]), 0.0);
         assert_eq!(outside(&[]), 0.0);
-    }
-
-    #[test]
-    fn given_probabilities_never_ascend() {
         let pool = Pool::scores([0.9, 0.8, 0.7, 0.6]).unwrap().with_probabilities(vec![1.5, 0.4, f64::NAN]);
         assert_eq!(pool.probabilities(), Some(&[1.0, 0.4, 0.0, 0.0][..]));
     }

@@ -94,17 +94,13 @@ fn retries_end_and_a_wait_beyond_the_longest_is_an_error() {
 }
 
 #[test]
-fn refusals_are_final() {
+fn refusals_are_final_and_a_server_that_hangs_times_out() {
     for (status, hint) in [(401, "API key"), (403, "API key"), (404, "address"), (400, "settings"), (302, "redirect")] {
         let (error, requests) = fails(vec![Reply::Http(status, "", "bad key sesame".to_owned())], |_| ());
         assert!(matches!(error, EmbedError::Refused { status: found, .. } if found == status), "{error}");
         assert!(error.to_string().contains(hint), "{error}");
         assert_eq!(requests, 1);
     }
-}
-
-#[test]
-fn a_server_that_hangs_times_out() {
     let (error, requests) = fails(vec![Reply::Hang, Reply::Hang], |config| {
         config.endpoint.timeout = Duration::from_millis(100);
         config.endpoint.max_retries = 1;

@@ -48,7 +48,7 @@ fn fails(replies: Vec<Reply>, change: impl Fn(&mut RemoteRerankerConfig)) -> (Em
 }
 
 #[test]
-fn probabilities_become_log_odds_in_the_order_of_the_passages() {
+fn probabilities_become_log_odds_in_the_order_of_the_passages_and_nothing_is_sent_for_nothing() {
     let (reranker, requests) = reranker(vec![USUAL], |_| ());
     let odds = reranker.score("q", &["0.5", " ", "0.9", "0.1"]).unwrap();
     assert!(near(&odds, &[0.0, 0.0, 9f32.ln(), -9f32.ln()]), "{odds:?}");
@@ -58,11 +58,7 @@ fn probabilities_become_log_odds_in_the_order_of_the_passages() {
     assert!(request.to_lowercase().contains("authorization: bearer sesame"), "{request}");
     let body = r#"{"model":"judge","query":"q","documents":["0.5","0.9","0.1"],"top_n":3,"return_documents":false}"#;
     assert!(request.ends_with(body), "{request}");
-}
-
-#[test]
-fn nothing_is_sent_for_nothing() {
-    let (reranker, requests) = reranker(Vec::new(), |_| ());
+    let (reranker, requests) = self::reranker(Vec::new(), |_| ());
     assert_eq!(reranker.score(" ", &["0.5"]).unwrap(), [0.0]);
     assert_eq!(reranker.score("q", &["", "\n"]).unwrap(), [0.0, 0.0]);
     assert!(reranker.score("q", &[]).unwrap().is_empty());
@@ -70,19 +66,15 @@ fn nothing_is_sent_for_nothing() {
 }
 
 #[test]
-fn many_passages_are_sent_in_batches_and_read_alike() {
+fn many_passages_are_sent_in_batches_and_read_alike_and_the_meaning_of_scores_can_be_set() {
     let (reranker, requests) = reranker(vec![USUAL, USUAL, USUAL], |config| config.batch_size = 2);
     // A score outside 0 to 1 in the second batch shows that all are log odds, and so are later ones.
     assert!(near(&reranker.score("q", &["0.5", "0.9", "-3.5"]).unwrap(), &[0.5, 0.9, -3.5]));
     assert!(near(&reranker.score("q", &["0.75"]).unwrap(), &[0.75]));
     assert_eq!(requests.try_iter().count(), 3);
-}
-
-#[test]
-fn the_meaning_of_scores_can_be_set() {
-    let (logits, _requests) = reranker(vec![USUAL], |config| config.scores = RerankScores::LogOdds);
+    let (logits, _requests) = self::reranker(vec![USUAL], |config| config.scores = RerankScores::LogOdds);
     assert!(near(&logits.score("q", &["0.5", "0.9"]).unwrap(), &[0.5, 0.9]));
-    let (probabilities, _requests) = reranker(vec![USUAL], |config| config.scores = RerankScores::Probabilities);
+    let (probabilities, _requests) = self::reranker(vec![USUAL], |config| config.scores = RerankScores::Probabilities);
     let error = probabilities.score("q", &["0.5", "7.5"]).unwrap_err().to_string();
     assert!(error.contains("7.5") && error.contains("set the scores to log odds"), "{error}");
 }

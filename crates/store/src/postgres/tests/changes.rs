@@ -137,8 +137,7 @@ fn a_holder_whose_connection_broke_changes_nothing_more() {
     let held = store.writer().unwrap();
     store.apply(&old).unwrap();
     store.end_holder();
-    let lost =
-        |result: Result<(), StoreError>| assert!(matches!(result, Err(StoreError::WriterLost { .. })), "{result:?}");
+    let lost = |told: Result<(), StoreError>| assert!(matches!(told, Err(StoreError::WriterLost { .. })), "{told:?}");
     // Also before another store has taken the right.
     lost(store.apply(&old).map(drop));
     let held_by_other = other.wait_to_write(Duration::from_secs(20), &mut |_| true).unwrap();

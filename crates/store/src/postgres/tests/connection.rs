@@ -350,8 +350,7 @@ fn a_broken_connection_is_opened_again_and_hears_again() {
 fn a_session_is_known_everywhere_until_it_ends() {
     let Some(store) = store() else { return };
     let other = store.another();
-    let session =
-        |id: &str, owner: &str| SharedSession { id: id.to_owned(), owner: owner.to_owned(), opened: "{}".to_owned() };
+    let session = |id: &str, owner: &str| SharedSession { id: id.into(), owner: owner.into(), opened: "{}".to_owned() };
     for id in ["a", "b", "c"] {
         store.open_session(&session(id, "ada"), 2).unwrap();
         std::thread::sleep(Duration::from_millis(2));

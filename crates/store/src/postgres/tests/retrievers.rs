@@ -82,7 +82,7 @@ impl Both {
 }
 
 #[test]
-fn both_stores_answer_alike() {
+fn both_stores_answer_and_filter_alike() {
     let Some(both) = Both::new(1, 60) else { return };
     let mut random = Random(2);
     for namespaces in [&NAMESPACES[..], &NAMESPACES[..1], &NAMESPACES[1..], &[]] {
@@ -95,10 +95,6 @@ fn both_stores_answer_alike() {
         both.assert_same(text, &random.vector(), &Filter::default(), 10);
     }
     both.assert_same(&random.text(400), &random.vector(), &Filter::namespace("anvil"), 10);
-}
-
-#[test]
-fn both_stores_filter_alike() {
     let Some(both) = Both::new(3, 40) else { return };
     let mut random = Random(4);
     for _ in 0..120 {

@@ -249,9 +249,8 @@ mod tests {
             }
         }
 
-        for (same, different) in
-            [(&[][..], &[0.5][..]), (&[0.5], &[]), (&[f64::NAN, 0.5], &[0.5]), (&[0.5], &[0.5, f64::INFINITY])]
-        {
+        let cases = [(&[][..], &[0.5][..]), (&[0.5], &[]), (&[f64::NAN, 0.5], &[0.5]), (&[0.5], &[0.5, f64::INFINITY])];
+        for (same, different) in cases {
             assert_eq!(Measurement::new(same, different, Midpoint), None);
         }
 

@@ -362,8 +362,7 @@ mod tests {
     fn words_alone_are_measured_without_embedding() {
         let mut place = place();
         place.config.search.mode = crate::config::Mode::Lexical;
-        let collection =
-            measured(&place, &Measurement { cuts: named(&place, &["fixed:k=3"]), ..Measurement::default() });
+        let collection = measured(&place, &Measurement { cuts: named(&place, &["otsu"]), ..Measurement::default() });
         assert!(collection.queries[0].documents.iter().any(|document| document.id == "tide"));
         let cache = place.directory.path().join("cache");
         let index = beir::index(&place.test, &place.config, &cache, &()).expect("cached");
@@ -376,8 +375,7 @@ mod tests {
         let cuts = named(&place, &["auto", "background", "top_score"]);
         let measurement = Measurement { cuts, ..Measurement::default() };
         let collection = measured(&place, &measurement);
-        let index =
-            beir::index(&place.test, &place.config, &place.directory.path().join("cache"), &()).expect("cached");
+        let index = beir::index(&place.test, &place.config, &place.directory.path().join("cache"), &()).expect("made");
         for (at, query) in place.test.queries.iter().enumerate() {
             for (cut, method) in measurement.cuts.iter().zip(&collection.methods) {
                 let request = SearchRequest::new(query.text.as_str()).cut(&cut.rule).limit(1000);

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runs_scores_are_cut_as_they_stand() {
+    fn a_runs_scores_are_cut_as_they_stand_and_files_that_do_not_belong_together_are_an_error() {
         let run = measured(RUN, "q1 0 d1 1\nq1 0 d2 1\nq2 0 d9 0\nq4 0 d1 1\n", vec![1, 2]).expect("measured");
         let collection = run.collection;
         assert_eq!(collection.name, "bm25");
@@ -142,10 +142,6 @@ mod tests {
         let unanswered = "judged queries that the run does not answer, for which nothing is found: 1";
         assert_eq!(run.notes, [unanswered, "queries of the run that are not judged and left out: 1"]);
         collection.check().expect("it fits together");
-    }
-
-    #[test]
-    fn files_that_do_not_belong_together_are_an_error() {
         let error = measured(RUN, "q8 0 d1 1\nq9 0 d1 1\n", vec![]).expect_err("none").to_string();
         assert!(error.contains("none of the 2 judged queries"), "{error}");
         let error = measured("q1 d1 2\n", "q1 0 d1 1\n", vec![]).expect_err("malformed").to_string();

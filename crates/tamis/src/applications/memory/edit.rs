@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_marked_at_their_end_and_remembered_again() {
+    fn entries_are_marked_at_their_end_and_remembered_again_and_what_is_deleted_leaves_no_gap() {
         let day = date(2026, 11, 23);
         for (note, line, expected) in [
             ("- a\n- b\n", 1, "- a <!-- forgotten 2026-11-23 -->\n- b\n"),
@@ -401,10 +401,6 @@ mod tests {
         }
         assert_eq!(change("- a\n- b\n", 3, Change::Mark(day)), None);
         assert_eq!(change("# a\n", 1, Change::Delete), None, "a heading is no entry");
-    }
-
-    #[test]
-    fn what_is_deleted_leaves_no_gap() {
         for (note, line, expected) in [
             ("# D\n\n- a\n- b\n", 3, "# D\n\n- b\n"),
             ("# D\n\n- a\n- b\n", 4, "# D\n\n- a\n"),

@@ -412,21 +412,13 @@ mod tests {
         for (written, path) in [("MEMORY.md", "MEMORY.md"), ("./memory//ideas.md", "memory/ideas.md")] {
             assert_eq!(confined(written).expect(written), path);
         }
-        for (written, said) in [
-            ("../x.md", "under the root"),
-            ("memory/../../x.md", "under the root"),
-            ("/etc/x.md", "under the root"),
-            ("", "under the root"),
-            (".", "under the root"),
-            ("a\\..\\b.md", "under the root"),
-            ("c:x.md", "under the root"),
-            ("a\nb.md", "under the root"),
-            (".git/x.md", "hidden"),
-            ("memory/.x.md", "hidden"),
-            ("memory", "Markdown"),
-            ("memory/x.md/", "Markdown"),
-            ("src/main.rs", "Markdown"),
+        for case in [
+            "../x.md => under the root", "memory/../../x.md => under the root", "/etc/x.md => under the root",
+            " => under the root", ". => under the root", "a\\..\\b.md => under the root", "c:x.md => under the root",
+            "a\nb.md => under the root", ".git/x.md => hidden", "memory/.x.md => hidden", "memory => Markdown",
+            "memory/x.md/ => Markdown", "src/main.rs => Markdown",
         ] {
+            let (written, said) = case.split_once(" => ").expect("two parts");
             let error = confined(written).expect_err(written).to_string();
             assert!(error.contains(said), "{written}: {error}");
         }

@@ -258,17 +258,12 @@ mod tests {
     }
 
     #[test]
-    fn links_are_read_with_their_lines() {
+    fn links_are_read_with_their_lines_and_a_link_names_the_page_that_a_reader_would_get() {
         let text = "See [b](../b.md#top \"B\").\n\n- [[Release Process|how]]\n- ![[c]]\n- <https://a.example/b.md>\n\n[d][d]\n\n`[[no]]`\n\n[d]: d%20e.md?x\n[f](#here)";
         let found = links_in(&StoredPassage { start_line: 10, ..passage(1, "a.md", text) });
-        let found: Vec<(u32, &str, bool)> =
-            found.iter().map(|link| (link.line, link.target.as_str(), link.is_wiki)).collect();
+        let found: Vec<_> = found.iter().map(|one| (one.line, one.target.as_str(), one.is_wiki)).collect();
         let links = [(10, "../b.md", false), (12, "Release Process", true), (13, "c", true), (16, "d e.md", false)];
         assert_eq!(found, links);
-    }
-
-    #[test]
-    fn a_link_names_the_page_that_a_reader_would_get() {
         let documents = [
             page("guides/Release-Process.md", None),
             page("Release-Process.md", None),

@@ -478,8 +478,7 @@ mod tests {
 
     #[test]
     fn imports_are_read_in_each_language() {
-        let text =
-            "use std::path::{Path, PathBuf};\nuse tamis_store::{\n    Cache, \n    Store, \n};\nuse crate::Error;\n";
+        let text = "use std::path::{Path, PathBuf};\nuse tamis_store::{\n  Cache, \n  Store, \n};\nuse crate::Error;\n";
         assert!(!allows("rust", text, "Path", "crates/text/src/sections.rs"));
         assert!(allows("rust", text, "Cache", "crates/store/src/cache.rs"));
         assert!(!allows("rust", text, "Cache", "crates/embed/src/memory.rs"));

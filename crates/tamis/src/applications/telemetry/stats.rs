@@ -472,8 +472,7 @@ mod tests {
         assert_eq!((stats.semantic_candidates, stats.language_match_ratio), (None, None));
         assert_eq!(stats.from.as_deref(), Some("1970-01-01T00:00:00Z"));
         assert_eq!(stats.to.as_deref(), Some("1970-01-01T00:00:00.003Z"));
-        let methods: Vec<_> =
-            stats.methods.iter().map(|m| (m.name.as_str(), m.queries, m.empty, m.mean_kept)).collect();
+        let methods: Vec<_> = stats.methods.iter().map(|m| (&*m.name, m.queries, m.empty, m.mean_kept)).collect();
         assert_eq!(methods, [("auto", 2, 0, 4.0), ("adaptive", 1, 0, 1.0), ("gate", 1, 1, 0.0)]);
         let kept = stats.kept.expect("four queries");
         let counts: Vec<(f64, u64)> = kept.histogram.iter().map(|bucket| (bucket.from, bucket.count)).collect();

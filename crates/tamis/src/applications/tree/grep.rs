@@ -497,7 +497,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_line_shows_the_part_around_its_match() {
+    fn a_long_line_shows_the_part_around_its_match_and_a_match_may_span_lines_where_the_request_says_so() {
         let text = format!("{}needle{}", "ä".repeat(5000), "ö".repeat(5000));
         let at = text.find("needle").expect("there");
         let line = shown(text.as_bytes(), Some(7), Some(std::iter::once(at..at + 6).collect()), 100);
@@ -506,10 +506,6 @@ mod tests {
         assert_eq!(&line.text[line.spans[0].clone()], "needle");
         let short = shown(b"a\xffb needle", Some(1), Some(std::iter::once(4..10).collect()), 100);
         assert_eq!((short.text.as_str(), &short.text[short.spans[0].clone()]), ("a\u{fffd}b needle", "needle"));
-    }
-
-    #[test]
-    fn a_match_may_span_lines_where_the_request_says_so() {
         let request = GrepRequest { multiline: true, ..GrepRequest::new("b\\s+c|e$") };
         let found = |text: &[u8], request: &GrepRequest| {
             search(text, &mut searcher(request), &compiled(request).expect("a pattern"), request, 9).expect("searched")
@@ -519,12 +515,8 @@ mod tests {
         let hit = |line, column, text: &str, span: Option<Range<usize>>| {
             (line, Some(column), text.to_owned(), span.into_iter().collect::<Vec<_>>())
         };
-        let expected = [
-            hit(1, 3, "a b", Some(2..3)),
-            hit(2, 1, "", None),
-            hit(3, 1, "c d", Some(0..1)),
-            hit(5, 1, "e", Some(0..1)),
-        ];
+        let (empty, last) = (hit(2, 1, "", None), hit(5, 1, "e", Some(0..1)));
+        let expected = [hit(1, 3, "a b", Some(2..3)), empty, hit(3, 1, "c d", Some(0..1)), last];
         assert_eq!((matches, lines, hits), (2, 4, expected.to_vec()));
         assert_eq!(found(b"b\nc\ne", &GrepRequest { multiline: false, ..request }).lines, 1);
         let error = compiled(&GrepRequest::new("b\nc")).expect_err("two lines").to_string();

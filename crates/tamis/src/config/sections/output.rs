@@ -125,18 +125,12 @@ mod tests {
 
     #[test]
     fn a_wrong_format_is_refused_with_what_is_allowed() {
-        for (format, says) in [
-            ("vscod", "vscodium"),
-            ("", "default"),
-            ("{path}", "editor://"),
-            ("1x://{path}", "editor://"),
-            ("x://{line}", "{path}"),
-            ("x://{path}{lnie}", "{wslprefix}"),
-            ("x://{path}}", "no variables but"),
-            ("x://{path} y", "without spaces"),
-            ("x://{path}\u{1b}\\", "plain ASCII"),
-            ("x://{path}:{column}", "{line}"),
+        for case in [
+            "vscod => vscodium", " => default", "{path} => editor://", "1x://{path} => editor://",
+            "x://{line} => {path}", "x://{path}{lnie} => {wslprefix}", "x://{path}} => no variables but",
+            "x://{path} y => without spaces", "x://{path}\u{1b}\\ => plain ASCII", "x://{path}:{column} => {line}",
         ] {
+            let (format, says) = case.split_once(" => ").expect("two parts");
             let error = flags(&[("output.hyperlink_format", format)]).expect_err(format);
             assert!(error.contains("--flag: output.hyperlink_format") && error.contains(says), "{format}: {error}");
         }

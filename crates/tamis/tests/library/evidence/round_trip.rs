@@ -36,17 +36,16 @@ fn task() -> impl Strategy<Value = Task> {
 
 fn work() -> impl Strategy<Value = Work> {
     let numbers = (proptest::option::of(any::<i64>()), proptest::option::of(any::<u32>()));
-    (id("w"), text(), proptest::collection::vec("\\PC{0,8}a", 0..3), maybe(), maybe(), numbers).prop_map(
-        |(id, title, authors, venue, doi, (year, citation_count))| Work {
-            id,
-            title,
-            authors,
-            year,
-            venue,
-            doi,
-            citation_count,
-        },
-    )
+    let values = (id("w"), text(), proptest::collection::vec("\\PC{0,8}a", 0..3), maybe(), maybe(), numbers);
+    values.prop_map(|(id, title, authors, venue, doi, (year, citation_count))| Work {
+        id,
+        title,
+        authors,
+        year,
+        venue,
+        doi,
+        citation_count,
+    })
 }
 
 /// The parts of a graph; an index in them selects the node of a reference.

@@ -78,8 +78,7 @@ fn wherever_an_import_breaks_off_the_next_one_brings_the_rest() {
     let requests = whole.gh.targets().len();
     assert!(requests > 6, "{requests}");
     for from in 0..requests {
-        let bench = Bench::new(broken(from, Fault::Cut));
-        let index = bench.open();
+        let (bench, index) = Bench::opened(broken(from, Fault::Cut));
         bench.error(&index);
         if from == 1 {
             assert_eq!(ask(&index, "boiler whistles").results[0].path, "issue:1", "it is found already");
@@ -103,8 +102,7 @@ fn an_import_broken_off_among_reviews_asks_for_the_others_alone() {
         world.reviews.insert(number, vec![review(1000 + number, number, 261, "Shines.")]);
     }
     world.page = 100;
-    let bench = Bench::new(world);
-    let index = bench.open();
+    let (bench, index) = Bench::opened(world);
     bench.error(&index);
     bench.gh.world().broken_from = None;
     let report = bench.import(&index);

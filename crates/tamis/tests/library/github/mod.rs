@@ -49,6 +49,20 @@ impl Bench {
         Bench { gh: FakeGh::start(world), tree: Tree::new(&[]) }
     }
 
+    /// With an index that is open.
+    fn opened(world: World) -> (Self, Index) {
+        let bench = Bench::new(world);
+        let index = bench.open();
+        (bench, index)
+    }
+
+    /// With an index into which it was imported.
+    fn imported(world: World) -> (Self, Index, GithubReport) {
+        let (bench, index) = Bench::opened(world);
+        let report = bench.import(&index);
+        (bench, index, report)
+    }
+
     fn open(&self) -> Index {
         self.tree.open(&[])
     }

@@ -12,9 +12,7 @@ fn issues_of(targets: &[String]) -> Vec<&String> {
 
 #[test]
 fn issues_come_in_with_comments_and_reviews_and_are_found() {
-    let bench = Bench::new(world());
-    let index = bench.open();
-    let report = bench.import(&index);
+    let (bench, index, report) = Bench::imported(world());
     assert_eq!((report.added, report.comments, report.reviewed), (5, 6, 1), "{report:?}");
     assert_eq!((report.pending, report.left_out, report.stopped), (0, 0, None), "{report:?}");
     assert_eq!((report.origin.as_str(), report.bad.len()), ("github:ada/engine", 0));
@@ -42,9 +40,7 @@ fn issues_come_in_with_comments_and_reviews_and_are_found() {
 
 #[test]
 fn gh_is_only_asked_to_read_and_prints_nothing_else() {
-    let bench = Bench::new(world());
-    let index = bench.open();
-    bench.import(&index);
+    let (bench, index, _) = Bench::imported(world());
     let requests = bench.gh.requests();
     assert!(requests.len() > 5, "{requests:?}");
     for request in requests {
@@ -67,9 +63,7 @@ fn gh_is_only_asked_to_read_and_prints_nothing_else() {
 
 #[test]
 fn the_next_import_asks_only_for_what_changed_unless_it_is_full() {
-    let bench = Bench::new(world());
-    let index = bench.open();
-    bench.import(&index);
+    let (bench, index, _) = Bench::imported(world());
     let before = held(&index);
     bench.gh.requests();
     let second = bench.import(&index);
@@ -85,9 +79,7 @@ fn the_next_import_asks_only_for_what_changed_unless_it_is_full() {
     let targets = bench.gh.targets();
     assert!(issues_of(&targets).len() > 2 && !targets[0].contains("since="), "{targets:?}");
 
-    let bench = Bench::new(world());
-    let index = bench.open();
-    bench.import(&index);
+    let (bench, index, _) = Bench::imported(world());
     bench.gh.requests();
     {
         let mut world = bench.gh.world();
@@ -115,9 +107,7 @@ fn a_list_that_ends_after_some_pages_is_read_on_by_time() {
     world.pages = 1;
     // Two of each second and two on a page: without another page the import would not move on.
     world.page = 3;
-    let bench = Bench::new(world);
-    let index = bench.open();
-    bench.import(&index);
+    let (_bench, index, _) = Bench::imported(world);
     assert_eq!(held(&index).len(), 9);
 
     let mut world = self::world();
@@ -128,16 +118,13 @@ fn a_list_that_ends_after_some_pages_is_read_on_by_time() {
 
     let mut world = self::world();
     world.changes.insert(0, |world: &mut World| world.issues[0]["updated_at"] = json!(minute(400)));
-    let bench = Bench::new(world);
-    let index = bench.open();
-    let report = bench.import(&index);
+    let (_bench, index, report) = Bench::imported(world);
     assert_eq!(held(&index).len(), 5, "{report:?}");
 }
 
 #[test]
 fn trap_an_issue_that_is_closed_later_is_updated_with_its_comments() {
-    let bench = Bench::new(world());
-    let index = bench.open();
+    let (bench, index) = Bench::opened(world());
     let open = GithubImport { states: IssueStates::Open, ..bench.request() };
     try_import(&index, &open, &()).expect("imported");
     assert_eq!(held(&index).keys().collect::<Vec<_>>(), ["issue:1", "issue:4", "issue:5"]);
@@ -154,8 +141,7 @@ fn trap_an_issue_that_is_closed_later_is_updated_with_its_comments() {
     let is_closed = attributes.iter().any(|attribute| attribute.name == "state" && attribute.value == "closed");
     assert!(is_closed, "{attributes:?}");
 
-    let bench = Bench::new(world());
-    let index = bench.open();
+    let (bench, index) = Bench::opened(world());
     let closed = GithubImport { states: IssueStates::Closed, ..bench.request() };
     let report = try_import(&index, &closed, &()).expect("imported");
     assert_eq!(held(&index).keys().collect::<Vec<_>>(), ["issue:2", "issue:3"]);
@@ -172,8 +158,7 @@ fn trap_an_issue_that_is_closed_later_is_updated_with_its_comments() {
 
 #[test]
 fn a_date_leaves_out_what_is_older_but_no_comment_of_what_is_not() {
-    let bench = Bench::new(world());
-    let index = bench.open();
+    let (bench, index) = Bench::opened(world());
     let since = GithubImport { since: Some(minute(215).parse().expect("a time")), ..bench.request() };
     let report = try_import(&index, &since, &()).expect("imported");
     let held = held(&index);
@@ -188,15 +173,13 @@ fn a_date_leaves_out_what_is_older_but_no_comment_of_what_is_not() {
 
 #[test]
 fn reviews_can_be_left_out_and_have_a_budget() {
-    let bench = Bench::new(world());
-    let index = bench.open();
+    let (bench, index) = Bench::opened(world());
     let issues = GithubImport { pulls: false, ..bench.request() };
     let report = try_import(&index, &issues, &()).expect("imported");
     assert_eq!((report.added, report.left_out), (4, 1), "{report:?}");
     assert!(bench.gh.targets().iter().all(|target| !target.contains("/pulls/")));
 
-    let bench = Bench::new(world());
-    let index = bench.open();
+    let (bench, index) = Bench::opened(world());
     let no_reviews = GithubImport { reviews: false, ..bench.request() };
     let report = try_import(&index, &no_reviews, &()).expect("imported");
     assert_eq!((report.added, report.reviewed, report.pending), (5, 0, 0), "{report:?}");
@@ -207,8 +190,7 @@ fn reviews_can_be_left_out_and_have_a_budget() {
     let mut world = world();
     world.issues.push(pull(6, "Paint the boiler", 60, 260));
     world.reviews.insert(6, vec![review(96, 6, 261, "Red is fine.")]);
-    let bench = Bench::new(world);
-    let index = bench.open();
+    let (bench, index) = Bench::opened(world);
     let one = GithubImport { most_reviews: 1, ..bench.request() };
     let report = try_import(&index, &one, &()).expect("imported");
     assert_eq!((report.reviewed, report.pending), (1, 1), "{report:?}");
@@ -222,27 +204,21 @@ fn reviews_can_be_left_out_and_have_a_budget() {
         let mut world = self::world();
         world.reviews.extend(review.map(|one| (one, vec![self::review(94, one, 150, "Of another repository.")])));
         world.redirects.push(("repos/ada/engine/pulls/3/reviews".into(), at.into()));
-        let bench = Bench::new(world);
-        let index = bench.open();
-        let report = bench.import(&index);
+        let (_bench, index, report) = Bench::imported(world);
         assert_eq!((report.added, report.gone, report.pending), (5, 1, 0), "{report:?}");
         assert!(held(&index).values().all(|text| !text.contains("Of another repository.")));
     }
 
     let mut world = self::world();
     world.issues[3].as_object_mut().expect("an object").remove("title");
-    let bench = Bench::new(world);
-    let index = bench.open();
-    let report = bench.import(&index);
+    let (_bench, _, report) = Bench::imported(world);
     assert_eq!((report.added, report.bad.len()), (4, 1), "{report:?}");
     assert!(report.bad[0].to_string().contains("title"), "{:?}", report.bad);
 }
 
 #[test]
 fn names_of_repositories_know_no_case_and_another_repository_is_refused() {
-    let bench = Bench::new(world());
-    let index = bench.open();
-    bench.import(&index);
+    let (bench, index, _) = Bench::imported(world());
     bench.gh.world().redirects.push(("repos/Ada/Engine/".into(), "repos/ada/engine/".into()));
     let same = GithubImport { repository: "Ada/Engine".parse().expect("a repository"), ..bench.request() };
     let report = try_import(&index, &same, &()).expect("imported");

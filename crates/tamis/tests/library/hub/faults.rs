@@ -139,8 +139,7 @@ fn trap_redirects_lead_to_no_other_protocol() {
 #[test]
 fn trap_no_name_of_a_file_leads_out_of_the_directory() {
     let mut repository = bert("mean");
-    repository.listed =
-        ["../../escape.json", "/tmp/escape.json", "..\\escape", "a/../../b"].map(str::to_owned).to_vec();
+    repository.listed = ["../../escape.json", "/tmp/escape", "..\\escape", "a/../../b"].map(str::to_owned).to_vec();
     let user = User::of(repository.clone());
     let added = user.added();
     assert!(added.model.record.files.iter().all(|file| !file.path.contains("..")), "{:?}", added.model.record);

@@ -60,8 +60,7 @@ fn pooling_is_that_of_the_models_own_file_or_its_family() {
         [("exports/bge-small-en-v1.5", "cls", "the model card of BAAI/"), ("exports/tiny", "mean", "no file says it")]
     {
         let user = User::with(&[(name, exported())]);
-        let added =
-            user.add(&AddRequest { file: Some("onnx/model.onnx".into()), ..user.request(name) }).expect("added");
+        let added = user.add(&AddRequest { file: Some("onnx/model.onnx".into()), ..user.request(name) }).expect("fit");
         let record = &added.model.record;
         assert_eq!(record.settings.pooling.as_deref(), Some(pooling));
         assert!(record.pooling_from.as_ref().expect("said").starts_with(origin), "{:?}", record.pooling_from);

@@ -284,14 +284,10 @@ mod tests {
     }
 
     #[test]
-    fn a_map_gives_characters_ranges_and_lists() {
+    fn a_map_gives_characters_ranges_and_lists_and_an_odd_token_costs_its_own_entry() {
         let map = map("2 beginbfchar <0001> <0041> <02> <d83dde00> endbfchar 3 beginbfrange <0003> <0005> <0061>
              <0006> <0008> [<0078> /space <00660069>] <0009> <000a> <d83dde00> endbfrange");
         assert_eq!(all(&map, 0..=11), ["-", "A", "😀", "a", "b", "c", "x", " ", "fi", "😀", "😁", "-"]);
-    }
-
-    #[test]
-    fn an_odd_token_costs_its_own_entry() {
         let good = "1 beginbfchar <0002> <0042> endbfchar";
         for odd in [
             "/CMapName\n /A-B\n def",
@@ -308,18 +304,16 @@ mod tests {
             "% <0002> <0043>\n",
             ">> ] ) } (",
         ] {
-            assert_eq!(map(&format!("{odd} {good}")).get(2).as_deref(), Some("B"), "{odd}");
-            assert_eq!(map(&format!("{good} {odd}")).get(2).as_deref(), Some("B"), "{odd}");
+            assert_eq!(self::map(&format!("{odd} {good}")).get(2).as_deref(), Some("B"), "{odd}");
+            assert_eq!(self::map(&format!("{good} {odd}")).get(2).as_deref(), Some("B"), "{odd}");
         }
-        assert_eq!(map("beginbfchar <0002> <042>").get(2).as_deref(), Some("B"), "three digits, and no end");
-        assert_eq!(map("beginbfchar <0002> < 0042 0043 >").get(2).as_deref(), Some("BC"));
-        assert_eq!(map("beginbfchar <0002> <0000> endbfchar").get(2), None, "a control shows nothing");
-    }
-
-    #[test]
-    fn codes_have_the_lengths_of_their_ranges() {
-        let map = map("2 begincodespacerange <00> <80> <8140> <9ffc> endcodespacerange
-            1 begincidrange <20> <7e> 231 endcidrange 1 begincidchar <8140> 633 endcidchar");
+        assert_eq!(self::map("beginbfchar <0002> <042>").get(2).as_deref(), Some("B"), "three digits, and no end");
+        assert_eq!(self::map("beginbfchar <0002> < 0042 0043 >").get(2).as_deref(), Some("BC"));
+        assert_eq!(self::map("beginbfchar <0002> <0000> endbfchar").get(2), None, "a control shows nothing");
+        let map = self::map(
+            "2 begincodespacerange <00> <80> <8140> <9ffc> endcodespacerange
+            1 begincidrange <20> <7e> 231 endcidrange 1 begincidchar <8140> 633 endcidchar",
+        );
         assert_eq!([map.length(b"a"), map.length(b"\x81\x40a"), map.length(b"\xff\xff")], [1, 2, 1]);
         assert_eq!([map.number(0x21), map.number(0x8140), map.number(0x7f)], [Some(232), Some(633), None]);
     }

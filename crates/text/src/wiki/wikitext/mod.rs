@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn markup_goes_and_words_stay() {
+    fn markup_goes_and_words_stay_and_headings_come_with_their_levels_and_rows() {
         for (wikitext, expected) in [
             ("'''Bold''' and ''italic'' it's", "Bold and italic it's"),
             ("[[Page]], [[Page|label]], [[Page#Part|]], [[:Category:X]]", "Page, label, Page#Part, Category:X"),
@@ -90,10 +90,6 @@ mod tests {
         ] {
             assert_eq!(text(wikitext), expected, "{wikitext}");
         }
-    }
-
-    #[test]
-    fn headings_come_with_their_levels_and_rows() {
         let readable = readable("Lead.\n== A [[b|c]] ==\nx\n=== D ===  <!-- e -->\ny\n=F=\nz", "T", &Names::default());
         assert_eq!(readable.text, "Lead.\n\n## A c\nx\n\n### D\ny\n\n## F\nz");
         let texts: Vec<_> = readable.headings.iter().map(|one| (one.first, one.level, one.text.as_str())).collect();

@@ -70,8 +70,7 @@ fn add(graph: &Connection, part: &str) {
         let marks = vec!["?"; values.len()].join(", ");
         graph.execute(&format!("INSERT INTO {table}({columns}) VALUES ({marks})"), values).expect(part);
     };
-    let fragment =
-        |id: &str, page: &str| put("fragments", "id, page_id, text", &[&id, &page, &format!("fragment {id}")]);
+    let fragment = |id: &str, page: &str| put("fragments", "id, page_id, text", &[&id, &page, &format!("text {id}")]);
     let some = |value: &str| (value != "-").then(|| value.to_owned());
     let number = |value: &str| some(value).map(|value| value.parse::<f64>().expect(part));
     const EDGE: &str = "source_type, source_id, target_type, target_id, relation, nli_edge_confidence";
