@@ -292,8 +292,8 @@ mod tests {
         assert_eq!(below.diagnostics["kept_on_other_side"].as_integer(), Some(4), "0.345 and more");
         assert_eq!(below.diagnostics["seam"].as_number(), Some(0.7));
         assert!((below.diagnostics["seam_distance"].as_number().unwrap() + 0.01).abs() < 1e-12);
-let told = "the rest have less than 60% of the best score; a slightly higher best score would have kept 4";
-assert_eq!(below.reason, told);
+        let told = "the rest have less than 60% of the best score; a slightly higher best score would have kept 4";
+        assert_eq!(below.reason, told);
         let at = cut(&[0.70, 0.42, 0.41, 0.36, 0.34]);
         assert_eq!((at.keep, at.threshold), (4, Some(0.35)));
         assert_eq!(at.diagnostics["tier"].as_text(), Some("high"));

@@ -295,8 +295,8 @@ mod tests {
         assert_eq!(sentence(&logits, 3).as_deref(), Some(clear));
         let none = "then the value drops from -6 to -6.1, which is no clear step";
         assert_eq!(sentence(&logits, 1).as_deref(), Some(none));
-let drop = "then the value drops from 4.9 to 4.6, 3.0 times the median of the other steps";
-assert_eq!(sentence(&[5.0, 4.9, 4.6, 4.5], 2).as_deref(), Some(drop));
+        let drop = "then the value drops from 4.9 to 4.6, 3.0 times the median of the other steps";
+        assert_eq!(sentence(&[5.0, 4.9, 4.6, 4.5], 2).as_deref(), Some(drop));
         assert_eq!(sentence(&[5.0, 1.0], 1).as_deref(), Some("then the value drops from 5 to 1, a clear step"));
         assert_eq!((sentence(&logits, 0), sentence(&logits, 6), sentence(&[], 0)), (None, None, None));
         let distances = Pool::distances([0.1, 0.2, 0.9]).expect("sorted");
