@@ -303,7 +303,7 @@ mod tests {
             "who calls open(path, mode) => open", "why is `open` slow => open", "Router => Router",
             "the Router type => Router", "trait Handler => Handler", "where is Router defined => Router",
             "MAX_SIZE => MAX_SIZE", "_private => _private", "Vec<T> => Vec", "self.flush_all => flush_all",
-            "Close-InnerGate => Close-InnerGate", "what does Shut-It return => Shut-It", "valve-open => valve-open",
+            "Close-InnerGate => Close-InnerGate", "what does Get-AnItem do => Get-AnItem", "valve-open => valve-open",
             "who calls `valve-open` => valve-open", "where is valve-up defined => valve-up",
         ] {
             let (query, name) = case.split_once(" => ").expect("two parts");

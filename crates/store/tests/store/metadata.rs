@@ -182,7 +182,7 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
 
     put(&store, vec![NewDocument { record: None, ..issue(1, &[("state", "closed")]) }]);
     complete(&store);
-    assert_eq!(passed(&store, &open_ones), ["body 2", "reply 2"]);
+    assert_eq!(passed(&store, &open_ones), ["body 2", "said 2"]);
     assert_eq!(store.records(&[], &[first]).unwrap(), [None]);
     assert_eq!(store.attributes(&[], &[first]).unwrap(), [attributes(&[("state", "closed")])]);
 
@@ -192,7 +192,7 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
     assert_eq!(store.document("here", "issue:7").unwrap().unwrap().document, second);
     assert_eq!(store.attributes(&[], &[second]).unwrap(), [attributes(&[("state", "open")])]);
     assert_eq!(store.records(&[], &[second]).unwrap(), [Some("{\"number\":2}".into())]);
-    assert_eq!(passed(&store, &open_ones), ["body 2", "reply 2"]);
+    assert_eq!(passed(&store, &open_ones), ["body 2", "said 2"]);
     assert_eq!(passed(&store, &by(&["alice"])), ["body 1", "body 2"]);
 
     // A document whose path another one takes is deleted with all its metadata.
