@@ -167,22 +167,21 @@ fn lines(bytes: &[u8], read: impl Fn(&[u8]) -> Result<ListEntry, Fault>, faults:
 
 /// Reads one row from each element of a list, which becomes a line of its own.
 fn array(bytes: &[u8], field: Option<&str>, faults: &mut Faults) -> Input {
-    let mut input = Input::default();
+    let (mut input, mut lines) = (Input::default(), Lines::new(bytes));
     let mut at = space(bytes, 0) + 1;
-    let mut number;
     loop {
         at = space(bytes, at);
-        number = line_number(bytes, at);
+        let number = lines.number(at);
         if input.rows.is_empty() && bytes.get(at) == Some(&b']') {
             break;
         }
-        let Some(end) = value(bytes, at, field, &mut input, faults) else {
+        let Some(end) = value(&bytes[at..], number, field, &mut input, faults) else {
             if at == bytes.len() {
                 faults.push((number, Fault::Malformed("the list breaks off".to_owned())));
             }
             break;
         };
-        at = space(bytes, end);
+        at = space(bytes, at + end);
         match bytes.get(at) {
             Some(b',') => at += 1,
             Some(b']') => break,
@@ -193,7 +192,7 @@ fn array(bytes: &[u8], field: Option<&str>, faults: &mut Faults) -> Input {
         }
     }
     if bytes.get(at) == Some(&b']') && space(bytes, at + 1) < bytes.len() {
-        let number = line_number(bytes, space(bytes, at + 1));
+        let number = lines.number(space(bytes, at + 1));
         faults.push((number, Fault::Malformed("something follows the end of the list".to_owned())));
     }
     input
@@ -201,29 +200,29 @@ fn array(bytes: &[u8], field: Option<&str>, faults: &mut Faults) -> Input {
 
 /// Reads one row from each of several objects, which becomes a line of its own.
 fn values(bytes: &[u8], field: Option<&str>, faults: &mut Faults) -> Input {
-    let mut input = Input::default();
+    let (mut input, mut lines) = (Input::default(), Lines::new(bytes));
     let mut at = Some(space(bytes, 0));
     while let Some(start) = at {
-        at = value(bytes, start, field, &mut input, faults).map(|end| space(bytes, end));
+        let number = lines.number(start);
+        at = value(&bytes[start..], number, field, &mut input, faults).map(|end| space(bytes, start + end));
     }
     input
 }
 
-/// Reads a row from the value that begins at `at`; returns its end, `None` if there is no value.
-fn value(bytes: &[u8], at: usize, field: Option<&str>, input: &mut Input, faults: &mut Faults) -> Option<usize> {
-    let number = line_number(bytes, at);
-    let mut values = serde_json::Deserializer::from_slice(&bytes[at..]).into_iter::<Value>();
+/// Reads a row from the value that a text begins with, on the line of this number; returns its end, `None` if there is no value.
+fn value(bytes: &[u8], number: usize, field: Option<&str>, input: &mut Input, faults: &mut Faults) -> Option<usize> {
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
     let value = match values.next()? {
         Ok(value) => value,
         Err(error) => {
-            faults.push((number, not_json(&bytes[at..], &error)));
+            faults.push((number, not_json(bytes, &error)));
             return None;
         }
     };
-    let end = at + values.byte_offset();
+    let end = values.byte_offset();
     // Only the space between two values can hold a line end.
     let spaced = |byte: &u8| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte };
-    let line: Vec<u8> = bytes[at..end].iter().map(spaced).chain([b'\n']).collect();
+    let line: Vec<u8> = bytes[..end].iter().map(spaced).chain([b'\n']).collect();
     let read = if value.is_object() { object(&line, field) } else { self::number(&line) };
     match read {
         Ok(values) => input.rows.push(Row { bytes: line, number, values }),
@@ -237,9 +236,24 @@ fn space(bytes: &[u8], at: usize) -> usize {
     at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// The number of the line that the byte at `at` is in.
-fn line_number(bytes: &[u8], at: usize) -> usize {
-    1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count()
+/// Counts the lines of a text from its beginning on.
+struct Lines<'b> {
+    bytes: &'b [u8],
+    counted: usize,
+    number: usize,
+}
+
+impl<'b> Lines<'b> {
+    fn new(bytes: &'b [u8]) -> Self {
+        Lines { bytes, counted: 0, number: 1 }
+    }
+
+    /// The number of the line that the byte at `at` is in, which lies no further back than the last one asked for.
+    fn number(&mut self, at: usize) -> usize {
+        self.number += self.bytes[self.counted..at].iter().filter(|&&byte| byte == b'\n').count();
+        self.counted = at;
+        self.number
+    }
 }
 
 fn number(line: &[u8]) -> Result<ListEntry, Fault> {
@@ -302,7 +316,7 @@ fn table(bytes: &[u8], delimiter: u8, field: Option<&str>, faults: &mut Faults) 
     let ends = starts.clone().skip(1).map(|position| position.byte() as usize).chain([bytes.len()]);
     let spans = starts.zip(ends).map(|(start, end)| (start.byte() as usize, end));
 
-    let mut input = Input::default();
+    let (mut input, mut lines) = (Input::default(), Lines::new(bytes));
     let mut names: Vec<String> = Vec::new();
     for (record, (start, end)) in records.iter().zip(spans) {
         let (whole, skipped) = record_bytes(&bytes[start..end]);
@@ -312,7 +326,7 @@ fn table(bytes: &[u8], delimiter: u8, field: Option<&str>, faults: &mut Faults) 
             continue;
         }
         // Blank lines before the record and lines within earlier fields count as well.
-        let number = line_number(bytes, start + skipped);
+        let number = lines.number(start + skipped);
         match record_values(record, &names, field) {
             Ok(values) => input.rows.push(Row { bytes: whole, number, values }),
             Err(fault) => faults.push((number, fault)),
