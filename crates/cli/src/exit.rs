@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_given_once_and_a_broken_pipe_and_an_error_of_the_library_are_found_wherever_they_hide() {
+    fn a_cause_is_given_once() {
         let gone = || io::Error::new(io::ErrorKind::NotFound, "gone");
         let contains = tamis_store::StoreError::Io { path: "a/b".into(), action: "reading", source: gone() };
         assert_eq!(described(&anyhow::Error::from(contains)), "a/b: reading: gone");
@@ -95,10 +95,18 @@ mod tests {
         let named = anyhow::anyhow!("a/b: gone").context("a/b");
         assert_eq!(described(&named), "a/b: gone", "the path is in both");
         assert_eq!(described(&anyhow::anyhow!("gone")), "gone");
+    }
+
+    #[test]
+    fn a_broken_pipe_is_found_wherever_it_hides() {
         let pipe = || io::Error::from(io::ErrorKind::BrokenPipe);
         assert!(anyhow::Error::from(pipe()).context("printing").chain().any(is_broken_pipe));
         assert!(anyhow::Error::from(serde_json::Error::io(pipe())).chain().any(is_broken_pipe));
         assert!(!anyhow::anyhow!("other").chain().any(is_broken_pipe));
+    }
+
+    #[test]
+    fn an_error_of_the_library_is_found_under_what_the_command_says() {
         let error = Error::IndexDirectory { path: "a".into(), reason: "not writable".into() };
         assert_eq!(remedy(&anyhow::Error::from(error).context("indexing")), Some("--index DIR or TAMIS_INDEX"));
         assert_eq!(remedy(&anyhow::anyhow!("other")), None);

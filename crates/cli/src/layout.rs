@@ -109,10 +109,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn long_lines_wrap_at_words_under_their_own_indentation_and_styles_take_no_columns() {
+    fn long_lines_wrap_at_words_under_their_own_indentation() {
         let text = "short\n  index in /home/ada/project/.tamis: 14 MB\n";
         assert_eq!(fitted(text, 30), "short\n  index in\n    /home/ada/project/.tamis:\n    14 MB\n");
         assert_eq!(fitted(text, 80), text);
+    }
+
+    #[test]
+    fn styles_take_no_columns() {
         let styled = "\u{1b}[1mKept\u{1b}[0m 4 of 150 passages";
         assert_eq!(fitted(styled, 22), styled);
         assert_eq!(fitted(styled, 21).matches('\n').count(), 1);

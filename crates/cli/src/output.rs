@@ -310,10 +310,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pager_is_for_text_that_leaves_no_row_for_the_prompt_and_gets_styles_alone() {
+    fn a_pager_is_for_text_that_leaves_no_row_for_the_prompt() {
         assert!(!is_longer("one\ntwo\n", 3, 80));
         assert!(is_longer("one\ntwo\nthree\n", 3, 80));
         assert!(is_longer(&"x".repeat(200), 3, 80), "a long line takes several rows");
+    }
+
+    #[test]
+    fn a_pager_gets_styles_and_nothing_that_steers() {
         let text = format!("{} \u{1b}[2Jtext", "bold".bold());
         let shown = |color| String::from_utf8(for_pager(&text, color, None).expect("written")).expect("text");
         assert_eq!(shown(ColorChoice::Never), "bold ␛[2Jtext");
@@ -321,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_own_variable_names_the_pager_and_one_that_is_missing_shows_nothing() {
+    fn the_users_own_variable_names_the_pager() {
         let of = |own: Option<&str>, general: Option<&str>| {
             pager_command(|name| if name == "TAMIS_PAGER" { own } else { general }.map(str::to_owned))
         };
@@ -333,6 +337,10 @@ mod tests {
         for none in ["", " ", "cat", "'"] {
             assert_eq!(of(Some(none), Some("more")), None, "{none:?}");
         }
+    }
+
+    #[test]
+    fn a_pager_that_is_missing_shows_nothing() {
         assert!(matches!(run_pager(&["no-such-pager-here".to_owned()], b"text"), Ok(false)));
     }
 

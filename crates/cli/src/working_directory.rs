@@ -185,11 +185,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_lead_from_a_directory_and_back_and_one_that_exists_here_counts_from_here() {
+    fn paths_from_a_directory_and_back() {
         let current = Path::new("crates/cli");
         assert_eq!(relative_to(current, "crates/cli/src/main.rs"), "src/main.rs");
         assert_eq!(relative_to(current, "crates/cut/src/lib.rs"), "../cut/src/lib.rs");
         assert_eq!(relative_to(current, "README.md"), "../../README.md");
+    }
+
+    #[test]
+    fn a_path_that_exists_here_counts_from_here() {
         let root = tempfile::tempdir().expect("a temporary directory");
         std::fs::create_dir_all(root.path().join("a/b")).expect("made");
         std::fs::write(root.path().join("a/b/note.md"), "").expect("written");

@@ -283,11 +283,15 @@ mod tests {
     }
 
     #[test]
-    fn values_come_back_bare_and_each_reading_takes_its_own_kind() {
+    fn values_serialize_bare_and_come_back() {
         let values = [Value::from(true), Value::from(3_usize), Value::from(0.5), Value::from("first")];
         let json = serde_json::to_string(&values).unwrap();
         assert_eq!(json, r#"[true,3,0.5,"first"]"#);
         assert_eq!(serde_json::from_str::<Vec<Value>>(&json).unwrap(), values);
+    }
+
+    #[test]
+    fn each_reading_takes_its_own_kind_and_numbers_take_integers() {
         assert_eq!(Value::from(3_usize).as_number(), Some(3.0));
         assert_eq!(Value::from(3.0).as_integer(), None);
         assert_eq!(Value::from(false).as_flag(), Some(false));
@@ -296,15 +300,23 @@ mod tests {
     }
 
     #[test]
-    fn percentages_thousands_and_figures_are_short_and_hide_no_small_number() {
+    fn percentages_stay_between_0_and_100() {
         for (share, text) in
             [(0.0, "0%"), (0.004, "less than 1%"), (0.654, "65%"), (0.999, "over 99%"), (1.0, "100%"), (1.26, "100%")]
         {
             assert_eq!(percent(share), text);
         }
+    }
+
+    #[test]
+    fn thousands_are_separated() {
         for (number, text) in [(0, "0"), (999, "999"), (4000, "4,000"), (1_234_567, "1,234,567")] {
             assert_eq!(grouped(number), text);
         }
+    }
+
+    #[test]
+    fn figures_are_short_and_never_hide_a_small_number() {
         for (number, text) in [
             (0.0, "0"),
             (-0.0, "0"),

@@ -326,12 +326,16 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_not_finite_are_dropped_and_distances_kept_exactly_beside_one_minus() {
+    fn values_that_are_not_finite_are_dropped_counted_and_do_not_hide_disorder() {
         let pool = Pool::scores([f64::INFINITY, 0.9, f64::NAN, 0.9, f64::NEG_INFINITY]).unwrap();
         assert_eq!(pool.values(), [0.9, 0.9]);
         assert_eq!(pool.dropped_non_finite(), 3);
         assert_eq!((pool.position(0), pool.position(1), pool.position(2)), (Some(1), Some(3), None));
         assert!(Pool::scores([0.5, f64::NAN, 0.6]).is_err());
+    }
+
+    #[test]
+    fn distances_are_kept_exactly_and_similarities_become_one_minus() {
         let distances = Pool::distances([0.1, 0.3]).unwrap();
         assert_eq!(distances.as_distances(), [0.1, 0.3]);
         assert_eq!(distances.as_similarities(), [0.9, 0.7]);
@@ -355,13 +359,17 @@ mod tests {
     }
 
     #[test]
-    fn unit_maps_best_to_one_and_worst_to_zero_and_the_first_of_equal_drops_is_the_largest() {
+    fn unit_maps_best_to_one_and_worst_to_zero() {
         assert_eq!(unit(&[4.0, 3.0, 2.0]), Some(vec![1.0, 0.5, 0.0]));
         assert_eq!(unit(&[f64::MAX, 0.0, f64::MIN]), Some(vec![1.0, 0.5, 0.0]));
         assert_eq!(unit(&[5e-324, 0.0]), Some(vec![1.0, 0.0]));
         for flat in [&[][..], &[1.0], &[2.0, 2.0]] {
             assert_eq!(unit(flat), None);
         }
+    }
+
+    #[test]
+    fn the_first_of_equal_drops_is_the_largest() {
         assert_eq!(largest_drop(&[4.0, 2.0, 1.0, -1.0]), Some((0, 2.0)));
         assert_eq!(largest_drop(&[1.0, 1.0]), Some((0, 0.0)));
         assert_eq!(largest_drop(&[1.0]), None);

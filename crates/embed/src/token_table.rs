@@ -297,13 +297,18 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn texts_have_the_same_vectors_alone_and_together_and_zero_without_known_words() {
+    fn texts_without_known_words_have_zero_vectors() {
         let model = StaticModel::built_in();
         let known = model.embed_query("a stale index").unwrap();
         for text in ["", "   ", "\u{7}", "\u{1F9EC}"] {
             let vector = model.embed_query(text).unwrap();
             assert_eq!((vector.len(), dot(&vector, &known)), (256, 0.0), "{text:?}");
         }
+    }
+
+    #[test]
+    fn many_texts_and_one_give_the_same_vectors_in_order() {
+        let model = StaticModel::built_in();
         let texts: Vec<String> = (0..100).map(|n| format!("passage number {n} about topic {}", n * 7)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let together = model.embed_passages(&texts).unwrap();
@@ -314,8 +319,12 @@ mod tests {
     }
 
     #[test]
-    fn the_built_in_table_matches_its_checksum_and_one_for_another_vocabulary_is_refused() {
+    fn the_built_in_table_matches_its_checksum() {
         TokenTable::from_bytes(tamis_model_static::TABLE).unwrap().verify().unwrap();
+    }
+
+    #[test]
+    fn a_table_for_another_vocabulary_is_refused() {
         let bytes = TokenTable::encode(&[1.0, 2.0], 2).unwrap();
         let table = TokenTable::from_bytes(Box::leak(bytes.into_boxed_slice())).unwrap();
         let message = StaticModel::new("mine", table).unwrap_err().to_string();
@@ -323,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named_and_incomplete_rows_and_infinite_entries_are_not_encoded() {
+    fn damage_is_named() {
         let file = TokenTable::encode(&[1.0, 2.0, 3.0, 4.0], 2).unwrap();
         let read = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut damaged = file.clone();
@@ -337,6 +346,10 @@ mod tests {
         assert!(matches!(read(&|file| file[12] = 255), TableError::Size { rows: 255, .. }));
         assert!(matches!(read(&|file| file[64..68].fill(255)), TableError::Scale { row: 0, .. }));
         assert_eq!(read(&|file| *file.last_mut().unwrap() ^= 1), TableError::Checksum);
+    }
+
+    #[test]
+    fn incomplete_rows_and_infinite_entries_are_not_encoded() {
         for (rows, dimension) in [(vec![1.0; 3], 2), (vec![1.0], 0), (vec![f32::NAN, 1.0], 2)] {
             assert!(matches!(TokenTable::encode(&rows, dimension), Err(TableError::Entries { .. })));
         }

@@ -133,18 +133,22 @@ mod tests {
     }
 
     #[test]
-    fn fixed_numbers_stop_at_the_end_of_the_pool_the_known_is_the_best_and_the_oracle_exact() {
+    fn fixed_numbers_stop_at_the_end_of_the_pool() {
         let options = Options { fixed: vec![20, 3, 3], ..Options::default() };
         let pools = [query(0, 2)];
         assert_eq!(keeps(&pools, &options, "fixed-20"), [10]);
         assert_eq!(keeps(&pools, &options, "fixed-3"), [3]);
+    }
+
+    #[test]
+    fn the_known_number_is_the_best_and_the_oracle_is_exact() {
         let pools: Vec<QueryPool> = [3, 3, 3, 7, 0].iter().enumerate().map(|(id, &count)| query(id, count)).collect();
         assert_eq!(keeps(&pools, &Options::default(), FIXED_KNOWN), [3; 5]);
         assert_eq!(keeps(&pools, &Options::default(), ORACLE), [3, 3, 3, 7, 0]);
     }
 
     #[test]
-    fn the_fitted_number_never_sees_its_own_query_and_without_training_a_page_is_kept() {
+    fn the_fitted_number_never_sees_its_own_query() {
         // Leave one out: without the odd query everything says 2, and with it still so; the odd one is cut at 2 as well.
         let pools: Vec<QueryPool> = [2, 2, 2, 9].iter().enumerate().map(|(id, &count)| query(id, count)).collect();
         let options = Options { folds: 4, ..Options::default() };
@@ -152,6 +156,10 @@ mod tests {
         // One query of each of two kinds: each gets what is best for the other.
         let options = Options { folds: 2, ..Options::default() };
         assert_eq!(keeps(&[query(0, 1), query(1, 8)], &options, FIXED_FITTED), [8, 1]);
+    }
+
+    #[test]
+    fn without_training_a_page_is_kept() {
         assert_eq!(keeps(&[query(0, 1)], &Options::default(), FIXED_FITTED), [10]);
         assert_eq!(keeps(&[query(0, 0), query(1, 0)], &Options::default(), FIXED_KNOWN), [10, 10]);
     }

@@ -94,7 +94,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn nothing_relevant_nothing_kept_and_nothing_found() {
+    fn nothing_relevant() {
         for keep in 1..5 {
             assert_eq!(f_beta(0, keep, 0, 1.0), 0.0);
             assert_eq!(precision(0, keep, 0), 0.0);
@@ -102,8 +102,16 @@ mod tests {
         }
         assert_eq!((f_beta(0, 0, 0, 2.0), precision(0, 0, 0), recall(0, 0)), (1.0, 1.0, 1.0));
         assert_eq!(share_of_best_f1(&[0; 6], 0, 0), 1.0);
+    }
+
+    #[test]
+    fn nothing_kept_of_something() {
         assert_eq!((f_beta(0, 0, 3, 1.0), precision(0, 0, 3), recall(0, 3)), (0.0, 0.0, 0.0));
         assert_eq!(share_of_best_f1(&[0, 0, 1], 0, 3), 0.0);
+    }
+
+    #[test]
+    fn relevant_documents_that_were_not_found() {
         // Nothing to win: only silence is right.
         assert_eq!(best_prefix(&[0, 0, 0], 2), (0, 0.0));
         assert_eq!(share_of_best_f1(&[0, 0, 0], 0, 2), 1.0);
@@ -111,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn f_beta_and_penalised_dcg_by_hand() {
+    fn f_beta_by_hand() {
         // Precision 2/3, recall 2/5.
         let (precision, recall) = (2.0 / 3.0, 0.4);
         for beta in [0.5, 1.0, 2.0, 3.0] {
@@ -120,6 +128,10 @@ mod tests {
             assert!((f_beta(2, 3, 5, beta) - expected).abs() < 1e-12);
         }
         assert!((f_beta(2, 3, 5, 1e200) - recall).abs() < 1e-12);
+    }
+
+    #[test]
+    fn penalised_dcg_by_hand() {
         assert_eq!(penalised_dcg([]), 0.0);
         assert_eq!(penalised_dcg([true]), 1.0);
         let value = penalised_dcg([true, false, true]);
@@ -128,9 +140,13 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_of_equals_is_best_and_a_perfect_answer_is_never_above_one() {
+    fn the_shortest_of_equals_is_best() {
         // Two relevant; the first alone has F1 2/3, and so have both within the first four.
         assert_eq!(best_prefix(&[0, 1, 1, 1, 2], 2), (1, 2.0 / 3.0));
+    }
+
+    #[test]
+    fn a_perfect_answer_is_never_above_one() {
         assert_eq!(f_beta(3, 3, 3, 4.578024514691765), 1.0);
     }
 

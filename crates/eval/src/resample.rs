@@ -163,15 +163,23 @@ mod tests {
     }
 
     #[test]
-    fn identical_methods_differ_by_nothing_and_others_by_the_normal_approximation_and_strata_keep_their_sizes() {
+    fn identical_methods_differ_by_nothing() {
         let same = interval(&[0.0; 30], 1);
         assert_eq!(same, Difference { estimate: 0.0, low: Some(0.0), high: Some(0.0) });
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_normal_approximation_for_many_queries() {
         // Differences of ±1, half each: standard error 1/√400, so the interval is about ±0.098.
         let values: Vec<f64> = (0..400).map(|query| if query % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let difference = interval(&values, 5);
         assert_eq!(difference.estimate, 0.0);
         assert!((difference.high.unwrap() - 0.098).abs() < 0.015, "{difference:?}");
         assert!((difference.low.unwrap() + 0.098).abs() < 0.015, "{difference:?}");
+    }
+
+    #[test]
+    fn strata_keep_their_sizes() {
         // Within each stratum the differences are equal, so that no resample can change the mean.
         let paired = Paired { differences: vec![(0, 1.0), (1, 1.0), (2, -5.0)] };
         let means = resample(&mut Random::new(0, "test", ""), &[0, 0, 2], 50, &[paired]);
@@ -203,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_below_the_bound_comes_up_and_a_shuffle_keeps_the_values() {
+    fn every_number_below_the_bound_comes_up() {
         let mut random = Random::new(1, "test", "");
         let mut counts = [0; 7];
         for _ in 0..7000 {
@@ -211,6 +219,10 @@ mod tests {
         }
         assert!(counts.iter().all(|count| (850..1150).contains(count)), "{counts:?}");
         assert_eq!((random.below(0), random.below(1)), (0, 0));
+    }
+
+    #[test]
+    fn a_shuffle_keeps_the_values() {
         let mut values: Vec<usize> = (0..50).collect();
         Random::new(3, "test", "").shuffle(&mut values);
         assert_ne!(values, (0..50).collect::<Vec<_>>());

@@ -93,7 +93,7 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn by_hand_and_the_most_relevant_is_always_the_first() {
+    fn by_hand() {
         // Shares 1, 0.8, 0.6, 0. After 0: 1 is worth 0.7 · 0.8 − 0.3 · 0.9 = 0.29, 2 is worth 0.42 − 0.03 = 0.39.
         let alike = |a: usize, b: usize| match (a.min(b), a.max(b)) {
             (0, 1) => 0.9,
@@ -102,6 +102,10 @@ mod tests {
             _ => 0.0,
         };
         assert_eq!(diversified(&[1.0, 0.9, 0.8, 0.5], 0.7, 4, alike), [0, 2, 1, 3]);
+    }
+
+    #[test]
+    fn the_most_relevant_is_always_the_first() {
         for lambda in [0.0, 0.3, 0.7, 1.0] {
             assert_eq!(diversified(&[0.2, 0.9, 0.4], lambda, 3, |_, _| 1.0)[0], 1, "{lambda}");
         }

@@ -180,13 +180,21 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn passages_of_one_key_are_one_entry_where_its_best_stands_and_what_is_not_finite_comes_last() {
+    fn passages_of_one_key_are_one_entry_where_its_best_stands() {
         let grouped = entries(&['b', 'a', 'b', 'c', 'a'], &[0.9, 0.8, 0.7, 0.6, 0.5]);
         let shape: Vec<(f64, &[usize])> = grouped.iter().map(|entry| (entry.value, &*entry.passages)).collect();
         assert_eq!(shape, [(0.9, &[0, 2][..]), (0.8, &[1, 4]), (0.6, &[3])]);
+    }
+
+    #[test]
+    fn another_order_than_by_value_stays() {
         // Reciprocal ranks put the second best value first.
         let grouped = entries(&['a', 'b', 'b'], &[0.7, 0.5, 0.9]);
         assert_eq!(grouped.iter().map(|entry| entry.value).collect::<Vec<_>>(), [0.7, 0.9]);
+    }
+
+    #[test]
+    fn values_that_are_not_finite_come_last_and_raise_nothing() {
         let grouped = entries(&['a', 'b', 'a', 'c'], &[0.7, 0.6, f64::NAN, f64::NAN]);
         assert_eq!(grouped[0].value, 0.7);
         assert!(grouped[2].value.is_nan() && grouped[2].passages == [3]);

@@ -324,11 +324,15 @@ mod tests {
     }
 
     #[test]
-    fn convex_scores_and_their_background_by_hand() {
+    fn convex_by_hand() {
         // Best similarity 0.6: (0.6 + 1) / 1.6 = 1, (0.2 + 1) / 1.6 = 0.75. Best BM25 10: 1 and 0.4.
         let scores = Fusion::Convex { weight: 0.3 }.fuse(&[evidence(0.6, 4.0), evidence(0.2, 10.0)]);
         assert!((scores[0] - (0.3 + 0.7 * 0.4)).abs() < 1e-12);
         assert!((scores[1] - (0.3 * 0.75 + 0.7)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn convex_background_is_on_the_scale_of_the_scores() {
         let candidates = [evidence(0.6, 4.0), evidence(0.2, 10.0)];
         let fusion = Fusion::Convex { weight: 0.3 };
         let background = BackgroundEvidence { similarity: Some(0.2), bm25: Some(4.0) };
@@ -337,21 +341,29 @@ mod tests {
     }
 
     #[test]
-    fn a_retriever_that_did_not_run_leaves_its_weight_to_the_other_and_no_match_is_zero() {
+    fn a_retriever_that_did_not_run_leaves_its_weight_to_the_other() {
         let lexical = [Evidence { similarity: None, bm25: Some(5.0) }, Evidence { similarity: None, bm25: Some(2.0) }];
         assert_eq!(Fusion::Convex { weight: 0.5 }.fuse(&lexical), [1.0, 0.4]);
         let background = BackgroundEvidence { similarity: None, bm25: Some(1.0) };
         assert_eq!(Fusion::Convex { weight: 0.5 }.background(&lexical, background), Some(0.2));
+    }
+
+    #[test]
+    fn no_lexical_match_at_all_is_zero_not_nan() {
         let scores = Fusion::Convex { weight: 0.5 }.fuse(&[evidence(0.4, 0.0), evidence(0.1, 0.0)]);
         assert!(scores.iter().all(|score| score.is_finite()));
         assert!(scores[0] > scores[1]);
     }
 
     #[test]
-    fn weighted_gives_a_perfect_keyword_hit_at_most_its_share_and_rrf_by_hand() {
+    fn weighted_gives_a_perfect_keyword_hit_at_most_its_share() {
         let scores = Fusion::Weighted { weight: 0.7 }.fuse(&[evidence(0.0, 1e9), evidence(1.0, 0.0)]);
         assert!(scores[0] <= 0.3 && scores[0] > 0.299);
         assert!((scores[1] - 0.7).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rrf_by_hand() {
         let scores = Fusion::Rrf { k: 60.0 }.fuse(&[evidence(0.9, 0.0), evidence(0.8, 3.0)]);
         assert!((scores[0] - 1.0 / 61.0).abs() < 1e-12, "no match is no rank");
         assert!((scores[1] - (1.0 / 62.0 + 1.0 / 61.0)).abs() < 1e-12);

@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_qualified_name_can_stand_apart_and_a_phrase_is_found_in_its_order_and_across_lines() {
+    fn the_parts_of_a_qualified_name_can_stand_apart() {
         let terms = RequiredTerms::from_query("bestMatch.reset");
         assert_eq!(terms.share(&["fn reset(&mut self) {}", "BestMatch::reset"]), Some(1.0));
         assert_eq!(terms.share(&["fn reset(&mut self) {}"]), Some(0.0));
@@ -406,6 +406,9 @@ mod tests {
         assert_eq!(share(query, "reset by peer: connection"), Some(0.0));
         assert_eq!(share(query, "connection reset by"), Some(0.0));
     }
+
+    #[test]
+    fn a_phrase_is_found_in_its_order_and_across_lines() {}
 
     #[test]
     fn only_phrases_and_hyphenated_words_need_not_stand_anywhere() {

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_grows_over_all_stages_and_a_client_that_did_not_ask_gets_no_progress() {
+    fn progress_grows_over_all_stages() {
         let (reporter, reports) = Reporter::new(CancellationToken::new(), true);
         let mut last = 0;
         let mut seen = |message: &str| {
@@ -148,6 +148,10 @@ mod tests {
         seen("reading files");
         reporter.stage(Stage::Embed("static".into()), 10);
         seen("embedding with static");
+    }
+
+    #[test]
+    fn a_client_that_did_not_ask_gets_no_progress() {
         let (reporter, reports) = Reporter::new(CancellationToken::new(), false);
         reporter.stage(Stage::Walk, 0);
         assert_eq!(*reports.borrow(), Report::default());

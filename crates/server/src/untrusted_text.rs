@@ -255,23 +255,31 @@ mod tests {
     }
 
     #[test]
-    fn only_shared_indentation_is_removed_and_control_characters_become_visible() {
+    fn only_shared_indentation_is_removed() {
         assert_eq!(dedented("    if a {\n\n        b\n    }"), "if a {\n\n    b\n}");
         assert_eq!(dedented("\t\ta\n\t b"), "\ta\n b");
         assert_eq!(dedented("a\n  b"), "a\n  b");
         assert_eq!(dedented("  \n   a"), "\na");
         assert_eq!(dedented(""), "");
+    }
+
+    #[test]
+    fn control_characters_become_visible() {
         assert_eq!(clean("a\u{1b}[31m\tb\r\nc\u{0}\u{9b}"), "a␛[31m\tb\nc␀[U+009B]");
         assert_eq!(line(" a\n## b\u{7}c "), "a ## b␇c");
     }
 
     #[test]
-    fn text_is_shortened_between_characters_and_data_never_exceeds_the_limit() {
+    fn text_is_shortened_between_characters() {
         assert_eq!(first("äöü", 2), "äö");
         assert_eq!(first("äöü", 9), "äöü");
         assert_eq!(short("äöüäöü", 6), "äöüäöü");
         assert_eq!(short("äöüäöüä", 6), "äö […]");
         assert_eq!(name(&"ä ".repeat(500)).chars().count(), MAX_NAME);
+    }
+
+    #[test]
+    fn data_never_exceeds_the_limit() {
         let deep = (0..30).fold(json!("x"), |value, _| json!({ "a": [value, "y".repeat(500)] }));
         let names: serde_json::Map<String, Value> = (0..3000).map(|one| (format!("name {one}"), json!(one))).collect();
         for value in [

@@ -574,11 +574,15 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_a_commit_and_the_first_commit_that_names_a_path_counts() {
+    fn a_header_is_a_commit() {
         let commit = Commit::parse("1f2e\n300\nAda Lovelace\nMend the pump\n\nIt leaked.\n\n").expect("a commit");
         assert_eq!((commit.seconds, commit.author.as_str()), (300, "Ada Lovelace"));
         assert_eq!(commit.message, "Mend the pump\n\nIt leaked.");
         assert_eq!(Commit::parse("1f2e\nnoon\nAda\nMend"), None);
+    }
+
+    #[test]
+    fn the_first_commit_that_names_a_path_counts() {
         // A merge that changed `d` itself, a commit without paths, and two plain ones.
         let log = b"\0\x00300\0\0d\0\0\x00250\0\0\x00200\0\na\0d\0\0\x00100\0\na\0sub/b\x00300\0";
         for size in [1, 3, 1000] {

@@ -236,9 +236,17 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_about_equal_and_cut_at_the_least_bad_line_or_after_a_sentence() {
+    fn pieces_are_about_equal() {
         assert_eq!(texts("a\nb\nc\nd\ne\nf\n", 5, |_| 0), ["a\nb\nc", "d\ne\nf"]);
+    }
+
+    #[test]
+    fn the_least_bad_line_is_cut() {
         assert_eq!(texts("a\nb\nc\nd\ne\nf\n", 5, |row| u32::from(row != 4)), ["a\nb\nc\nd", "e\nf"]);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_after_a_sentence() {
         let parts = texts("short\none two three. four five six seven eight\nend", 5, |_| 0);
         assert_eq!(parts, ["short", "one two three.", "four five six seven eight", "end"]);
         assert_eq!(texts("検索は速い。結果は正しい。", 7, |_| 0), ["検索は速い。", "結果は正しい。"]);

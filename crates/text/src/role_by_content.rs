@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_alone_makes_no_test_and_a_name_and_a_framework_make_a_test() {
+    fn a_name_alone_makes_no_test() {
         for (path, text) in [
             ("lib/test_functions.bash", "retry() {\n  \"$@\" || \"$@\"\n}\n\nlog() {\n  echo \"$1\"\n}\n"),
             ("src/Handler/MockHandler.php", "<?php\nclass MockHandler {\n  public function append($value) {}\n}\n"),
@@ -281,6 +281,10 @@ mod tests {
             let by_name = crate::role(path, crate::Language::detect(path, "").map(|language| language.name));
             assert_eq!((by_name, told(path, text)), (Role::Test, Role::Main), "{path}");
         }
+    }
+
+    #[test]
+    fn a_name_and_a_framework_make_a_test() {
         for (path, text) in [
             ("app/test_views.py", "def test_opens():\n    assert True\n"),
             ("app/test_helpers.py", "import pytest\n\ndef client():\n    return 1\n"),

@@ -21,7 +21,7 @@ fn cases() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 }
 
 #[test]
-fn calls_types_and_implementations_are_found_in_every_language_once_a_line() {
+fn calls_types_and_implementations_are_found_in_every_language() {
     for (language, text, expected) in cases() {
         assert_eq!(told(&references(language, text)), expected, "{language}");
     }
@@ -30,6 +30,10 @@ fn calls_types_and_implementations_are_found_in_every_language_once_a_line() {
         let (.., expected) = cases().find(|case| case.0 == language.name).expect(language.name);
         assert!(expected.contains(":c:"), "no call of {}", language.name);
     }
+}
+
+#[test]
+fn a_name_is_found_once_a_line_by_what_says_most() {
     assert_eq!(told(&references("rust", "fn a(b: Book) -> Book { Book(c(1), c(2)) }\n")), "1:c:Book 1:c:c");
 }
 
@@ -44,7 +48,7 @@ fn errors_cost_only_what_they_touch() {
 }
 
 #[test]
-fn a_path_or_a_language_says_how_to_read_and_definitions_have_qualified_names_and_their_lines() {
+fn a_path_or_a_language_says_how_to_read() {
     let text = "class A : public B { void c() { d(); } };\n";
     for name in ["a.hpp", "src/a.h", "cpp", "C++", ".cc"] {
         assert_eq!(told(&references(name, text)), "1:i:B 1:c:d", "{name}");
@@ -54,6 +58,10 @@ fn a_path_or_a_language_says_how_to_read_and_definitions_have_qualified_names_an
         assert_eq!(references(name, text), [], "{name}");
         assert_eq!(definitions(name, text), [], "{name}");
     }
+}
+
+#[test]
+fn definitions_have_qualified_names_and_their_lines() {
     let text = "mod a {\n    /// Keeps.\n    pub struct B(u8);\n\n    impl B {\n        fn c(&self) {\n            d();\n        }\n    }\n}\n\nconst E: u8 = 1;\n";
     let found = definitions("rust", text);
     let told: Vec<_> =

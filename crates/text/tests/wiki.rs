@@ -77,7 +77,7 @@ fn a_dump_that_is_cut_off_anywhere_is_an_error() {
 }
 
 #[test]
-fn a_broken_dump_says_where_and_a_message_quotes_only_the_beginning_of_what_is_broken() {
+fn a_broken_dump_says_where() {
     let broken = DUMP.replace("</siteinfo>", "</sitinfo>");
     let place = broken.find("</sitinfo>").expect("it is there") as u64;
     match dump(broken.as_bytes()).1 {
@@ -88,6 +88,10 @@ fn a_broken_dump_says_where_and_a_message_quotes_only_the_beginning_of_what_is_b
     }
     let told = dump(DUMP.replace("Ein Buch", "&unknown;").as_bytes()).1.expect_err("no entity of XML").to_string();
     assert!(told.contains("&unknown;") && told.contains("at byte"), "{told}");
+}
+
+#[test]
+fn a_message_quotes_only_the_beginning_of_what_is_broken() {
     let name = "x".repeat(100_000);
     for dump in [format!("<mediawiki><siteinfo></{name}>"), format!("<{name}></{name}>")] {
         let told = self::dump(dump.as_bytes()).1.expect_err("no dump").to_string();
@@ -96,12 +100,16 @@ fn a_broken_dump_says_where_and_a_message_quotes_only_the_beginning_of_what_is_b
 }
 
 #[test]
-fn what_is_no_dump_is_told_from_a_broken_one_and_an_element_without_end_does_not_fill_the_memory() {
+fn what_is_no_dump_is_told_from_a_broken_one() {
     for other in ["", "<html><body>x</body></html>", "# Markdown\n", "{\"a\": 1}", "<rss/>"] {
         let (pages, result) = dump(other.as_bytes());
         assert!(matches!(result, Err(WikiDumpError::NotADump { .. })), "{other}: {result:?}");
         assert!(pages.is_empty());
     }
+}
+
+#[test]
+fn an_element_without_end_does_not_fill_the_memory() {
     let endless = std::io::Read::chain(&b"<mediawiki><page><text>"[..], std::io::repeat(b'x'));
     let result = read_wiki_dump(endless, &WikiDumpOptions::default(), |_| ControlFlow::Continue(()));
     assert!(matches!(result, Err(WikiDumpError::Broken { .. })), "{result:?}");

@@ -106,11 +106,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_user_of_postgresql_stands_in_before_nobody_and_root_and_malformed_lines_stand_in_for_nothing() {
+    fn the_user_of_postgresql_stands_in_before_nobody() {
         let users = "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65533:nobody:/:/sbin/nologin\n";
         assert_eq!(stand_in(users), Some(Account::Other { user: 65534, group: 65533 }));
         let users = format!("{users}postgres:x:101:104:A, B:/var/lib/postgresql:/bin/bash\n");
         assert_eq!(stand_in(&users), Some(Account::Other { user: 101, group: 104 }));
+    }
+
+    #[test]
+    fn root_and_malformed_lines_stand_in_for_nothing() {
         assert_eq!(stand_in(""), None);
         assert_eq!(stand_in("root:x:0:0::/root:/bin/sh\nnobody\nnobody:x:many:1\nnobody:x:0:0\npostgres:x:5"), None);
     }

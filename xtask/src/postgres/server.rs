@@ -310,12 +310,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_names_the_process_and_only_a_taken_port_is_worth_another_attempt() {
+    fn the_first_line_names_the_process() {
         let text = "4711\n/tmp/tamis-postgres-x/data\n1790000000\n43801\n\n127.0.0.1\n  4423  65536\nready   \n";
         assert_eq!(process_id(text), Some(4711));
         for text in ["", "\n4711\n", "-1\n", "many\n"] {
             assert_eq!(process_id(text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn only_a_taken_port_is_worth_another_attempt() {
         let taken = "LOG:  could not bind IPv4 address \"127.0.0.1\": Address already in use\n\
             HINT:  Is another postmaster already running on port 5433?\nFATAL:  could not create any TCP/IP sockets\n";
         assert!(is_port_taken(taken));
@@ -323,11 +327,15 @@ mod tests {
     }
 
     #[test]
-    fn a_server_whose_files_are_gone_or_whose_id_another_program_has_is_not_up_and_can_be_removed() {
+    fn a_server_whose_files_are_gone_is_not_up_and_can_be_removed() {
         let directory = tempfile::tempdir().expect("a directory").path().join("tamis-postgres-gone");
         let server = Server { directory, port: 1 };
         assert!(server.has_own_name() && !server.is_up());
         server.remove().expect("removed");
+    }
+
+    #[test]
+    fn an_id_that_another_program_has_now_is_not_the_server() {
         let directory = tempfile::tempdir().expect("a directory");
         let server = Server { directory: directory.path().to_owned(), port: 1 };
         fs::create_dir(server.data()).expect("created");

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_help_of_a_search_fits_one_screen_and_notes_beside_examples_a_terminal() {
+    fn the_short_help_of_a_search_fits_one_screen() {
         let mut description = description().term_width(80);
         description.build();
         for name in ["search", "recall"] {
@@ -163,6 +163,10 @@ mod tests {
             assert!(help.lines().count() <= 24, "{name}: {} lines\n{help}", help.lines().count());
             assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
         }
+    }
+
+    #[test]
+    fn notes_beside_examples_fit_a_terminal() {
         let long = format!("Examples:\n  tamis a   note\n  tamis b   {}\n\nMore.", "x".repeat(80));
         let broken = format!("Examples:\n  tamis a\n      note\n  tamis b\n      {}\n\nMore.", "x".repeat(80));
         assert_eq!(noted(&long), broken);

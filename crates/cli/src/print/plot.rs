@@ -136,11 +136,15 @@ mod tests {
     }
 
     #[test]
-    fn many_candidates_everything_nothing_and_equal_scores_are_drawn() {
+    fn many_candidates_share_columns_and_the_cut_stays_where_it_is() {
         let scores: Vec<f64> = (0..500).map(|rank| 1.0 / (1.0 + f64::from(rank))).collect();
         let text = drawn(&scores, 1, None);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH + 14), "{text}");
         assert!(text.ends_with("┃ cut: 1 kept, 499 left out\n"), "{text}");
+    }
+
+    #[test]
+    fn everything_nothing_and_equal_scores_are_drawn() {
         assert_eq!(drawn(&[], 0, None), "");
         assert!(drawn(&[0.5, 0.5], 2, Some(0.5)).contains("2 kept, 0 left out"));
         assert!(drawn(&[0.5, 0.4], 0, None).contains("0 kept, 2 left out"));

@@ -162,12 +162,16 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_shortens_the_widest_cells_and_without_one_every_cell_is_whole() {
+    fn without_a_terminal_every_cell_is_whole() {
         insta::assert_snapshot!(plain(|out| sample().write(out)), @r"
          model       passages  path
          static-256     9,000  crates/embed/src/local/static.rs
          minilm            12  crates/embed/src/local/minilm.rs
         ");
+    }
+
+    #[test]
+    fn a_narrow_terminal_shortens_the_widest_cells() {
         insta::assert_snapshot!(plain_in(44, |out| sample().write(out)), @r"
          model       passages  path
          static-256     9,000  …/src/local/static.rs

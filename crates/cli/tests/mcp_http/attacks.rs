@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const MEGABYTES: u64 = 400;
 
 #[test]
-fn what_is_too_long_too_slow_malformed_or_no_message_is_refused_and_nothing_more() {
+fn messages_too_long_too_slow_or_malformed_are_refused() {
     let directory = two_namespaces();
     let mut server = Server::start(directory.path(), &["--no-refresh"]);
     let params = json!({ "name": "search", "arguments": { "query": "oven" } });
@@ -68,6 +68,11 @@ fn what_is_too_long_too_slow_malformed_or_no_message_is_refused_and_nothing_more
     assert_eq!(post(&many, "{}").status, 431);
     server.answers(None);
     assert!(server.peak_megabytes() < MEGABYTES, "{} MB", server.peak_megabytes());
+}
+
+#[test]
+fn what_is_no_message_of_the_protocol_is_an_error_and_nothing_more() {
+    let directory = two_namespaces();
     let mut server = Server::start(directory.path(), &["--no-refresh"]);
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     let deep_object = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));

@@ -37,7 +37,7 @@ fn a_client_that_accepts_anything_is_answered_and_a_browser_is_told_where_it_is(
 }
 
 #[test]
-fn bytes_and_batches_that_are_no_message_are_answered_as_json_rpc_says() {
+fn bytes_that_are_no_message_are_answered_as_json_rpc_says() {
     let directory = two_namespaces();
     let server = Server::start(directory.path(), &["--no-refresh"]);
     let session = Session::open(&server, None, "2025-06-18");
@@ -65,6 +65,11 @@ fn bytes_and_batches_that_are_no_message_are_answered_as_json_rpc_says() {
     let headers =
         [("Host", "localhost"), ("Accept", "application/json, text/event-stream"), ("Content-Type", "text/plain")];
     assert_eq!(server.request("POST /mcp HTTP/1.1", &headers, "{").status, 415);
+}
+
+#[test]
+fn batches_are_refused_in_every_version() {
+    let directory = two_namespaces();
     let server = Server::start(directory.path(), &["--no-refresh"]);
     let batch = json!([{ "jsonrpc": "2.0", "id": 11, "method": "ping" }]).to_string();
     for session in [

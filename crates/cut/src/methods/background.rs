@@ -86,7 +86,7 @@ mod tests {
     const BACKGROUND: Background = Background { mean: 0.1, deviation: 0.05, count: 1000 };
 
     #[test]
-    fn the_share_of_the_way_decides_and_a_best_score_within_the_background_keeps_nothing() {
+    fn the_share_of_the_way_decides() {
         let pool = Pool::scores([0.9, 0.75, 0.62, 0.61, 0.3]).unwrap().with_background(BACKGROUND).unwrap();
         // 0.1 + 0.65 * 0.8 = 0.62.
         for (lambda, keep) in [(0.0, 5), (0.24, 5), (0.26, 4), (0.64, 3), (0.66, 2), (0.9, 1), (1.0, 1)] {
@@ -94,6 +94,10 @@ mod tests {
             assert_eq!(cut.keep, keep, "lambda {lambda}");
             assert_eq!(cut.diagnostics["background"].as_text(), Some("measured"));
         }
+    }
+
+    #[test]
+    fn a_best_score_within_the_background_keeps_nothing() {
         for best in [0.1, 0.05, -1.0] {
             let pool = Pool::scores([best, best - 0.1]).unwrap().with_background(BACKGROUND).unwrap();
             let cut = BackgroundShare::default().cut(&pool);
@@ -113,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_background_the_last_candidate_stands_in_and_the_reason_says_so_and_huge_values_do_not_overflow() {
+    fn without_a_background_the_last_candidate_stands_in_and_the_reason_says_so() {
         let cut = BackgroundShare { lambda: 0.5 }.cut(&Pool::scores([1.0, 0.75, 0.5, 0.25, 0.0]).unwrap());
         assert_eq!((cut.keep, cut.threshold), (3, Some(0.5)));
         assert_eq!(cut.diagnostics["background"].as_text(), Some("estimated"));
@@ -122,6 +126,10 @@ mod tests {
             let pool = Pool::scores(scores).unwrap();
             assert_eq!(BackgroundShare::default().cut(&pool).keep, pool.len());
         }
+    }
+
+    #[test]
+    fn huge_values_do_not_overflow() {
         let pool = Pool::scores([f64::MAX, 0.0, f64::MIN]).unwrap();
         let cut = BackgroundShare { lambda: 0.5 }.cut(&pool);
         assert_eq!((cut.keep, cut.threshold), (2, Some(0.0)));

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn trap_no_knee_or_one_at_the_first_keeps_no_whole_list_but_the_least_and_at_most_the_most() {
+    fn trap_no_knee_or_one_at_the_first_candidate_does_not_keep_the_whole_list() {
         let line: Vec<f64> = (0..20).map(|i| f64::from(20 - i)).collect();
         assert_eq!(cut(&Kneedle::default(), &line).keep, 3);
         assert_eq!(cut(&Kneedle::default(), &[0.5; 20]).keep, 3);
@@ -243,6 +243,10 @@ mod tests {
         assert_eq!(cut_first.diagnostics["knee_index"].as_integer(), Some(0));
         // A concave curve has no other knee.
         assert_eq!(cut(&Kneedle::default(), &[1.0, 1.0, 1.0, 1.0, 0.0]).keep, 3);
+    }
+
+    #[test]
+    fn the_least_and_the_most() {
         let rule = Kneedle { min_results: 2, max_results: 4, ..Kneedle::default() };
         assert_eq!(cut(&rule, &cliff(5, 7)).keep, 4);
         assert_eq!(cut(&rule, &cliff(1, 12)).keep, 1, "a knee is believed below the least");

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_take_no_round_trip_and_similarities_are_held_to_one_minus() {
+    fn distances_take_no_round_trip_through_similarity() {
         // 1 - (1 - 0.3) is 0.30000000000000004, which the configured 0.30 would drop.
         let pool = Pool::distances([0.3; 8]).unwrap();
         assert_eq!(MaxGap::default().cut(&pool).keep, 8);
@@ -226,6 +226,10 @@ mod tests {
         assert_eq!(cut.keep, 4);
         assert_eq!(cut.threshold, Some(1.0 - 0.80));
         assert_eq!(cut.diagnostics["threshold_on"].as_text(), Some("distance"));
+    }
+
+    #[test]
+    fn similarities_are_held_to_one_minus() {
     }
 
     #[test]

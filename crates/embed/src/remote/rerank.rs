@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn unexpected_answers_are_described_and_probabilities_become_log_odds() {
+    fn unexpected_answers_are_described() {
         let twice = r#"[{"index": 0, "score": 1}, {"index": 0, "score": 1}]"#;
         assert!(reason(twice, 2).contains("index 0 came twice"));
         assert!(reason(twice, 3).contains("3 passages were sent and 2 scores came"));
@@ -316,6 +316,10 @@ mod tests {
         assert!(reason(r#"{"error": "no such model"}"#, 1).contains("missing field `results`"));
         assert!(matches!(parse(br#"{"results": [{"ind"#, 1), Err(Rejected::Truncated(_))));
         assert!(matches!(parse(b"", 1), Err(Rejected::Truncated(_))));
+    }
+
+    #[test]
+    fn probabilities_become_log_odds() {
         assert!(of_probability(0.5).abs() < 1e-6);
         assert!((of_probability(0.9) - 9f32.ln()).abs() < 1e-5);
         assert!((of_probability(0.0) + of_probability(1.0)).abs() < 1e-3);

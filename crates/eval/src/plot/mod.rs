@@ -408,10 +408,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn text_is_safe_and_short_and_labels_that_fit_stay_where_they_are() {
+    fn text_is_safe_and_short() {
         assert_eq!(escape("<a href='x'>\"&\u{1}"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp;\u{fffd}");
         assert_eq!(clipped("abcdef", 4), "abc…");
         assert_eq!(clipped("ab\u{7}", 4), "ab\u{fffd}");
+    }
+
+    #[test]
+    fn labels_that_fit_stay_where_they_are() {
         assert_eq!(spread(&[50.0, 10.0, 90.0], 10.0, 0.0, 100.0), [50.0, 10.0, 90.0]);
         assert_eq!(spread(&[50.0, 50.0], 10.0, 0.0, 100.0), [45.0, 55.0]);
         assert_eq!(spread(&[0.0, 0.0], 10.0, 0.0, 100.0), [0.0, 10.0]);

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_of_many_languages_are_gaps_and_an_open_mark_ends_with_its_line() {
+    fn placeholders_of_many_languages_are_gaps() {
         for (text, expected) in [
             ("\"open {}: {name} {0:?} {x:>10}\"", "| open _ _ _ _ |"),
             ("\"open %s %d %-5.2f %(name)s %v, 100% sure\"", "| open _ _ _ _ _ 100 sure |"),
@@ -276,6 +276,10 @@ mod tests {
         ] {
             assert_eq!(read(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_mark_that_nothing_closes_ends_with_its_line() {
         let pieces = pieces("a 5\" screen\nplain");
         assert!(!pieces.last().expect("a word").is_in_string(), "{pieces:?}");
     }

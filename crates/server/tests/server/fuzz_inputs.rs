@@ -12,8 +12,16 @@ mod replay;
 use self::replay::replay;
 
 #[test]
-fn messages_queries_and_evidence_from_fuzzing() {
+fn messages_from_fuzzing() {
     replay("http", http::check);
+}
+
+#[test]
+fn queries_from_fuzzing() {
     replay("query", query::check);
+}
+
+#[test]
+fn evidence_from_fuzzing() {
     replay("evidence", evidence::check);
 }

@@ -363,12 +363,16 @@ mod tests {
     }
 
     #[test]
-    fn words_are_stemmed_and_identifiers_are_whole_in_code_and_divided_in_prose() {
+    fn words_are_stemmed_and_whole_identifiers_of_code_are_not() {
         for form in [TextForm::Prose, TextForm::Code] {
             assert_eq!(terms(form, "Parsing the configurations"), ["pars", "the", "configur"]);
         }
         assert_eq!(terms(TextForm::Code, "parsingStates"), ["parsingstates", "pars", "state"]);
         assert_eq!(terms(TextForm::Prose, "parsingStates"), ["parsingst", "pars", "state"]);
+    }
+
+    #[test]
+    fn identifiers_in_prose_are_found_by_their_parts() {
         assert_eq!(terms(TextForm::Prose, "call `parse_config`"), ["call", "parseconfig", "pars", "config"]);
         assert_eq!(terms(TextForm::Prose, "call `parse-config`"), ["call", "parseconfig", "pars", "config"]);
     }
@@ -389,13 +393,17 @@ mod tests {
     }
 
     #[test]
-    fn function_words_count_where_there_are_no_others_and_each_word_once_and_no_more_than_allowed() {
+    fn function_words_count_only_where_there_are_no_others() {
         let words = |text| query_words(text, 100).into_iter().map(|word| word.word).collect::<Vec<_>>();
         assert!(FUNCTION_WORDS.is_sorted());
         assert_eq!(words("How is flour milled?"), ["flour", "milled"]);
         assert_eq!(words("how is it"), ["how", "is", "it"]);
         assert_eq!(words("is_empty"), ["isempty", "empty"]);
         assert_eq!(words("do_while"), ["dowhile", "do", "while"], "parts make the coverage");
+    }
+
+    #[test]
+    fn a_query_has_each_word_once_and_no_more_than_allowed() {
         let words = query_words("to be or not to be", 100);
         assert_eq!(words.len(), 4);
         assert_eq!(query_words("one two three four", 2).len(), 2);
@@ -413,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_stems_and_scripts_without_spaces_are_marked_and_frequent_words_are_not() {
+    fn identifiers_stems_and_scripts_without_spaces() {
         assert_eq!(marked(&["config"], "let c = parse_config(path);", TextForm::Code), ["parse_config"]);
         let found = marked(&["index"], "Indexes are rebuilt; indexing is quick.", TextForm::Prose);
         assert_eq!(found, ["Indexes", "indexing"]);
@@ -427,4 +435,7 @@ mod tests {
         let term = TermStatistics { term: "the".into(), document_frequency: 90, idf: 0.1, compound: false };
         assert!(Highlighter::new(&[term], 100).find("the sieve", TextForm::Prose).is_empty());
     }
+
+    #[test]
+    fn frequent_words_are_not_marked() {}
 }

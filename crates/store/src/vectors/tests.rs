@@ -337,12 +337,16 @@ fn what_is_found_in_one_namespace_does_not_depend_on_others() {
 }
 
 #[test]
-fn an_empty_index_finds_nothing_zero_is_similar_to_nothing_and_the_length_of_a_vector_does_not_matter() {
+fn an_empty_index_finds_nothing() {
     let (_directory, path, _) = snapshot_of(0);
     for index in [VectorIndex::new(DIMENSION).unwrap(), VectorIndex::from_snapshot(ready(&path))] {
         assert_eq!(nearest(&index, &vector(1), None, 10), Nearest::default());
         assert!(index.is_empty() && !index.wants_rewrite() && index.passages().next().is_none());
     }
+}
+
+#[test]
+fn the_length_of_a_vector_does_not_matter_and_zero_is_similar_to_nothing() {
     let mut index = VectorIndex::new(DIMENSION).unwrap();
     let long: Vec<f32> = vector(1).iter().map(|value| value * 1e6).collect();
     index.add(1, 1_u32, &long).unwrap();
@@ -392,13 +396,17 @@ fn bad_input_is_named_and_changes_nothing() {
 }
 
 #[test]
-fn an_unfinished_file_leaves_the_old_one_and_a_reader_keeps_the_file_that_was_replaced() {
+fn an_unfinished_file_leaves_the_old_one() {
     let (directory, path, _) = snapshot_of(10);
     let mut writer = SnapshotWriter::create(&path, &identity(), 99).unwrap();
     writer.push(1, 1_u32, &vector(1)).unwrap();
     drop(writer);
     assert_eq!((ready(&path).len(), ready(&path).seq()), (10, 7));
     assert_eq!(fs::read_dir(directory.path().join("vectors")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_reader_keeps_the_file_that_was_replaced() {
     let (_directory, path, _) = snapshot_of(100);
     let old = VectorIndex::from_snapshot(ready(&path));
     let before = nearest(&old, &vector(2), None, 100);

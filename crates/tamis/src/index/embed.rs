@@ -526,10 +526,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_a_slow_model_takes_less_than_a_second_and_the_time_left_follows_from_the_speed() {
+    fn a_part_of_a_slow_model_takes_less_than_a_second() {
         for (texts, millis, expected) in [(8, 70, 64), (8, 700, 8), (64, 7000, 6), (8, 60_000, 1), (8, 0, 64)] {
             assert_eq!(next_part(texts, Duration::from_millis(millis)), expected, "{texts} in {millis} ms");
         }
+    }
+
+    #[test]
+    fn the_time_left_follows_from_the_speed_so_far() {
         let beginning = Beginning { model: "minilm".into(), at_ms: 1000, missing: 300 };
         assert_eq!(seconds_left(&beginning, 200, 11_000), Some(20));
         assert_eq!(seconds_left(&beginning, 299, 1500), Some(150));

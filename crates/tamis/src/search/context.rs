@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn ones_own_first_and_then_the_largest_that_is_shared_or_without_an_own_one_all_equal() {
+    fn ones_own_first_and_then_what_its_owner_shares_the_largest_first() {
         let request = SearchRequest::new("x");
         assert_eq!(scoped(&request, Some("api"), 5), Ok((names(&["api"]), names(&["web", "wiki"]))));
         assert_eq!(scoped(&request, Some("api"), 1), Ok((names(&["api"]), names(&["web"]))));
@@ -203,6 +203,10 @@ mod tests {
         assert_eq!(scoped(&request, Some("lone"), 5), Ok((names(&["lone"]), vec![])), "no owner, no pool");
         let named = SearchRequest::new("x").namespace(Some("salaries".into()));
         assert_eq!(scoped(&named, Some("api"), 5), Ok((names(&["salaries"]), names(&["web", "wiki", "api"]))));
+    }
+
+    #[test]
+    fn without_an_own_one_all_are_equal() {
         assert_eq!(scoped(&SearchRequest::new("x"), None, 5), Ok((vec![], vec![])));
         let two = SearchRequest::new("x").namespaces(["web", "api", "web"]);
         assert_eq!(scoped(&two, Some("wiki"), 5), Ok((names(&["api", "web"]), vec![])));

@@ -647,12 +647,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variant_says_its_kind_in_front_and_weights_come_from_the_kind_and_lengths_are_bounded() {
+    fn a_variant_says_its_kind_in_front() {
         let read = |text: &str| text.parse::<Variant>().map(|variant| (variant.kind, variant.text));
         assert_eq!(read("code:fn retry(").ok(), Some((VariantKind::Code, "fn retry(".into())));
         assert_eq!(read("paths: src/net").ok(), Some((VariantKind::Paths, "src/net".into())));
         assert_eq!(read("std::fmt").ok(), Some((VariantKind::Intent, "std::fmt".into())), "not every colon is a kind");
         assert!(read("code: ").is_err());
+    }
+
+    #[test]
+    fn weights_come_from_the_kind_and_lengths_are_bounded() {
         let weight = |text: &str| text.parse::<Variant>().expect("a variant").checked();
         assert_eq!(weight("x").ok(), Some(1.0));
         assert_eq!(weight("paths:x").ok(), Some(0.95));

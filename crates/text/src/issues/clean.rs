@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn other_quotations_code_and_a_quotation_alone_stay_and_instructions_alone_are_a_template() {
+    fn other_quotations_code_and_a_quotation_alone_stay() {
         for (text, said) in [
             ("The manual says:\n> Doors must be opened before they are entered.\nSo it is right.", SAID),
             ("> Why?\nBecause.", "Why?"),
@@ -376,6 +376,10 @@ mod tests {
         ] {
             assert_eq!(left(text, said), text);
         }
+    }
+
+    #[test]
+    fn instructions_alone_are_a_template() {
         let clean = comment("<!-- do not edit -->", &Thread::default());
         assert_eq!((clean.text.as_str(), clean.lines.as_slice()), ("<!-- do not edit -->", &[Line::Form][..]));
     }
@@ -385,10 +389,14 @@ mod tests {
     }
 
     #[test]
-    fn comments_leave_and_lines_and_code_stay() {
+    fn comments_leave_and_lines_stay() {
         assert_eq!(cleaned("a <!-- b --> c\n<!--\nd\n\ne\n-->\nf<!-- g"), "a  c\n\n\n\n\n\nf<!-- g");
         assert_eq!(cleaned("before <!-- one\ntwo --> after"), "before \n after");
         assert_eq!(cleaned("<!-- ü --> 語 <!-- é -->"), " 語 ");
+    }
+
+    #[test]
+    fn code_is_left_alone() {
         for text in ["```html\n<!-- x -->\n```", "    <!-- x -->", "`<!-- x -->`", "~~~\n<!--\n~~~\n-->"] {
             assert_eq!(cleaned(text), text);
         }

@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_headings_tasks_and_code_of_ones_own_stay_and_ticked_statements_stay_and_are_of_the_form() {
+    fn steps_headings_tasks_and_code_of_ones_own_stay() {
         for text in [
             "1. Open the door\n2. Go in\n3. Wait\n4. See error",
             "# Crash at start",
@@ -420,6 +420,10 @@ mod tests {
         ] {
             assert_eq!(left(text), text);
         }
+    }
+
+    #[test]
+    fn ticked_statements_stay_and_are_of_the_form() {
         let clean = body("## Checklist\n- [x] I have read the rules\n- [ ] I agree\n");
         assert_eq!(clean.text, "## Checklist\n- [x] I have read the rules\n\n");
         assert!(clean.is_form(&Lines::new(&clean.text), 0, 2));
@@ -429,13 +433,17 @@ mod tests {
     }
 
     #[test]
-    fn questions_differ_from_headings_of_ones_own_and_statements_from_tasks_and_lists_are_in_lower_case() {
+    fn questions_differ_from_headings_of_ones_own() {
         for heading in ["Steps to Reproduce", "🐛 Describe the bug", "1. What happened?", "2) Version:", "__Logs__"] {
             assert!(asks(QUESTIONS, heading), "{heading}");
         }
         for heading in ["Version 2.0", "Logs of 2024", "Summary of the crash", "", "1."] {
             assert!(!asks(QUESTIONS, heading), "{heading}");
         }
+    }
+
+    #[test]
+    fn statements_differ_from_tasks() {
         for text in [
             "I have searched the issues", "I've read the rules", "I agree to the code of conduct",
             "Bug fix (non-breaking)", "New feature",
@@ -448,6 +456,10 @@ mod tests {
         ] {
             assert!(!is_statement(text), "{text}");
         }
+    }
+
+    #[test]
+    fn lists_are_in_lower_case() {
         for words in [QUESTIONS, BOXES, INSTRUCTIONS, STATEMENTS, DONE, SHORT] {
             assert!(words.lines().all(|word| *word == straight(word)), "{words:?}");
         }

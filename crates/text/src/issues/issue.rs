@@ -280,19 +280,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn little_must_be_given_and_what_is_not_known_is_not_written() {
+    fn little_must_be_given_and_null_is_nothing() {
         let json = r#"{"number":3,"title":"Tür klemmt","body":null,"labels":null,"comments":null,"colour":"red"}"#;
         assert_eq!(serde_json::from_str::<Issue>(json).ok(), Some(Issue::new(3, "Tür klemmt")));
         assert!(serde_json::from_str::<Issue>(r#"{"number":3}"#).is_err());
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_written() {
         let json = serde_json::to_string(&Issue::new(3, "A")).ok();
         assert_eq!(json.as_deref(), Some(r#"{"number":3,"kind":"issue","title":"A","state":"open"}"#));
     }
 
     #[test]
-    fn what_was_not_merged_resolved_nothing_and_what_was_opened_again_is_not_closed() {
+    fn a_pull_request_that_was_not_merged_resolved_nothing() {
         let resolved = |kind, state| Issue { kind, state, ..Issue::new(1, "A") }.is_resolved();
         assert!(resolved(IssueKind::Issue, IssueState::Closed) && resolved(IssueKind::PullRequest, IssueState::Merged));
         assert!(!resolved(IssueKind::PullRequest, IssueState::Closed) && !resolved(IssueKind::Issue, IssueState::Open));
+    }
+
+    #[test]
+    fn an_issue_that_was_opened_again_is_not_closed_at_the_old_time() {
         let closed_at = "2024-01-01T00:00:00Z".parse().ok();
         let closed = Issue { state: IssueState::Closed, closed_at, updated_at: closed_at, ..Issue::new(1, "A") };
         let mut issue = Issue { updated_at: "2024-03-01T00:00:00Z".parse().ok(), ..Issue::new(1, "A") };

@@ -244,7 +244,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn relations_go_the_way_of_the_arrow_and_bases_and_relations_are_canonical_names_of_whole_languages() {
+    fn relations_go_the_way_of_the_arrow() {
         for line in [
             "c cpp Related", "cpp c Related", "typescript javascript Related", "javascript typescript Related",
             "tsx jsx Related", "jsx typescript Related", "jsx javascript Same", "tsx typescript Same",
@@ -261,6 +261,10 @@ mod tests {
             };
             assert_eq!(format!("{:?}", Language::relation(asked, found)), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn bases_and_relations_are_canonical_names_of_whole_languages() {
         for language in LANGUAGES {
             for name in language.related.split_whitespace().chain(language.base) {
                 let known = Language::from_name(name).expect("a language of the table");
@@ -294,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_stands_for_two_languages_and_an_extension_without_its_dot_in_one_case_only() {
+    fn no_name_stands_for_two_languages() {
         let mut seen: HashMap<String, &str> = HashMap::new();
         for language in LANGUAGES {
             for name in language.written_names() {
@@ -302,6 +306,10 @@ mod tests {
                 assert!(other.is_none_or(|other| other == language.name), "{name}: {other:?} and {}", language.name);
             }
         }
+    }
+
+    #[test]
+    fn an_extension_without_its_dot_means_another_language_in_one_case_only() {
         let words = |language: &'static Language| language.extensions.split_whitespace();
         let all = LANGUAGES.iter().flat_map(|language| words(language).map(move |text| (text, language.name)));
         let differing: Vec<_> = all.filter(|(text, name)| resolved(text) != Some(name)).collect();
@@ -309,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_varies_and_dialects_come_along_with_the_name_alone() {
+    fn spelling_varies() {
         for line in [
             "c#: csharp", "C-Sharp: csharp", "F#: fsharp", "objective-c++: objectivecpp", "Objective C: objectivec",
             "node: javascript", "bash: shell", "docker: dockerfile", "common lisp: common_lisp", "yml: yaml",
@@ -320,6 +328,10 @@ mod tests {
         for text in ["", " ", ".", "-", "klingon", ".rust"] {
             assert_eq!(resolved(text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn dialects_come_along_with_the_name_alone() {
         let names = |text| Language::selection(text).iter().map(|language| language.name).collect::<Vec<_>>();
         assert_eq!(names("JavaScript"), ["javascript", "jsx"]);
         assert_eq!(names("node"), ["javascript", "jsx"]);

@@ -47,7 +47,7 @@ fn map(lines: &[String]) -> String {
 }
 
 #[test]
-fn actual_text_stands_for_the_glyphs_that_it_covers_and_a_set_of_parameters_gives_the_font() {
+fn actual_text_stands_for_the_glyphs_that_it_covers() {
     let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
     let show = |content: &str| text(&shown(&format!("BT /F 12 Tf 72 700 Td {content} ET"), font, &[]));
     let covered = "(A ) Tj /Span << /ActualText (fishladder) >> BDC (f1sh) Tj /P BMC (l@dder) Tj EMC EMC ( opens) Tj";
@@ -58,6 +58,10 @@ fn actual_text_stands_for_the_glyphs_that_it_covers_and_a_set_of_parameters_give
     let mut objects = pages(stream("", b"BT /F 12 Tf 72 700 Td /Span /M BDC (x) Tj EMC ET"));
     objects[2] = b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F 5 0 R >> /Properties << /M << /ActualText (gate) >> >> >> >>".to_vec();
     assert_eq!(text(&pdf(&objects)).as_deref(), Ok("gate"));
+}
+
+#[test]
+fn a_set_of_parameters_gives_the_font() {
     let mut objects = pages(stream("", format!("/G gs BT 72 700 Td ({SENTENCE}) Tj ET").as_bytes()));
     objects[2] =
         b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /ExtGState << /G << /Font [5 0 R 12] >> >> >> >>"
@@ -156,11 +160,15 @@ fn lines_from_right_to_left_are_read_as_written() {
 }
 
 #[test]
-fn only_the_trailer_says_that_a_file_is_encrypted_and_a_stream_without_a_length_reaches_to_its_end() {
+fn only_the_trailer_says_that_a_file_is_encrypted() {
     let content = format!("BT /F 12 Tf ({SENTENCE}) Tj ET");
     let mut objects = pages(content.clone().into_bytes());
     objects[3] = format!("<< /Length {} >>\nstream\n/Encrypt Do {content}\nendstream", content.len() + 12).into_bytes();
     assert_eq!(text(&pdf(&objects)).as_deref(), Ok(SENTENCE));
+}
+
+#[test]
+fn a_stream_without_a_length_reaches_to_its_end() {
     let mut objects = pages(Vec::new());
     objects[3] = format!("<< >>\nstream\nBT /F 12 Tf ({SENTENCE}) Tj ET\nendstream").into_bytes();
     assert_eq!(text(&pdf(&objects)).as_deref(), Ok(SENTENCE));
@@ -210,10 +218,14 @@ fn widths_that_a_file_does_not_tell_are_those_of_its_font() {
 }
 
 #[test]
-fn the_size_of_a_font_of_type_3_is_that_of_its_glyphs_and_letters_set_wide_and_turned_text_are_words() {
+fn the_size_of_a_font_of_type_3_is_that_of_its_glyphs() {
     let font = "<< /Type /Font /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FirstChar 97 /Widths [50 50 50 50] /Encoding << /Differences [97 /a /b /c /d] >> >>";
     let content = "BT /F 0.1 Tf [(ab) -5000 (cd)] TJ [-30000 (ab)] TJ ET";
     assert_eq!(text(&shown(content, font, &[])).as_deref(), Ok("abcd ab"));
+}
+
+#[test]
+fn letters_set_wide_and_turned_text_are_words() {
     let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>";
     let wide = "BT /F 10 Tf 0 700 Td 30 Tc (12) Tj 0 Tc (ab) Tj ET";
     assert_eq!(text(&shown(wide, font, &[])).as_deref(), Ok("1 2 ab"));

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_and_what_went_otherwise_is_said_and_a_limit_says_when_to_go_on() {
+    fn what_is_left_and_what_went_otherwise_is_said() {
         let other = GithubReport {
             moved_to: Some("ada/motor".into()),
             anew: Some("the last import used other filters".into()),
@@ -243,6 +243,10 @@ mod tests {
           45 requests
           search it with --namespace engine
         ");
+    }
+
+    #[test]
+    fn a_limit_says_when_to_go_on() {
         let now: Zoned = "2026-11-22T23:30:00+01:00[Europe/Berlin]".parse().expect("a time");
         let said = |until: &str| limited(until.parse().expect("a time"), &now);
         assert!(said("2026-11-22T22:50:00Z").contains("after 23:50 to continue"));

@@ -135,12 +135,16 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn figures_and_ranges_read_well() {
+    fn figures_read_well() {
         assert_eq!((plain(3.0), plain(3.26), plain(2000.01)), ("3".into(), "3.3".into(), "2,000".into()));
         assert_eq!(shortened("a\nb c", 9), "a b c");
         assert_eq!(shortened("where are retries handled", 10), "where are…");
         assert_eq!(moment("2026-11-22T10:00:00.5Z", &TimeZone::UTC), "2026-11-22 10:00");
         assert_eq!(moment("soon", &TimeZone::UTC), "soon");
+    }
+
+    #[test]
+    fn ranges_read_well() {
         let bucket = |from, below| Bucket { from, below, count: 0 };
         assert_eq!(whole_range(&bucket(0.0, Some(1.0))), "0");
         assert_eq!(whole_range(&bucket(3.0, Some(5.0))), "3–4");
@@ -162,11 +166,15 @@ mod tests {
     }
 
     #[test]
-    fn sparklines_and_bars_by_hand() {
+    fn sparklines_by_hand() {
         let values = [Some(0.0), Some(0.1), Some(4.0), Some(7.0), None];
         assert_eq!(sparkline(&values), "▁▂▅█ ");
         assert_eq!(sparkline(&[Some(0.0), Some(0.0)]), "▁▁");
         assert_eq!(sparkline(&[Some(f64::NAN), Some(1.0)]), "▁█");
+    }
+
+    #[test]
+    fn bars_by_hand() {
         assert_eq!(bar(0.0, 40), "");
         assert_eq!(bar(1e-9, 40), "▏", "little is not nothing");
         assert_eq!(bar(0.5, 40), "█".repeat(20));

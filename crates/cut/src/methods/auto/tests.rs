@@ -97,7 +97,7 @@ fn modes_bind() {
 }
 
 #[test]
-fn a_budget_is_never_exceeded_and_said_to_be_the_reason_where_it_is_too_small() {
+fn a_budget_is_never_exceeded_and_counts_from_the_best() {
     let sizes = vec![100; list().len()];
     let lax = at(0.4);
     for (budget, most) in [(50, 0), (100, 1), (350, 3), (100_000, 48)] {
@@ -105,6 +105,10 @@ fn a_budget_is_never_exceeded_and_said_to_be_the_reason_where_it_is_too_small() 
         let cut = Auto { budget_tokens: budget, ..Auto::default() }.cut(&pool);
         assert!(cut.keep <= most, "{budget}: {}", cut.keep);
     }
+}
+
+#[test]
+fn a_budget_below_the_best_candidate_is_said_to_be_the_reason() {
     let pool = |values: &[f64]| pool(values).with_sizes(vec![100; values.len()]).with_relevance(at(0.4));
     let short = Auto { budget_tokens: 50, ..Auto::default() };
     let cut = short.cut(&pool(&list()));
@@ -126,7 +130,7 @@ fn nothing_above_the_background_keeps_nothing_and_one_above_it_is_kept() {
 }
 
 #[test]
-fn the_reason_is_plain_and_says_that_an_unknown_background_is_estimated() {
+fn the_reason_is_plain_and_the_figures_are_in_the_diagnostics() {
     let cut = Auto::default().cut(&pool(&list()));
     assert_eq!((cut.keep, cut.reason.as_str()), (8, "the next is much less likely"));
     assert_eq!(cut.probabilities.len(), list().len());
@@ -136,6 +140,10 @@ fn the_reason_is_plain_and_says_that_an_unknown_background_is_estimated() {
         assert!(cut.diagnostics[name].as_number().is_some_and(|share| (0.0..=1.0).contains(&share)), "{name}");
     }
     assert_eq!(cut.diagnostics["basis"].as_text(), Some("built-in constants"));
+}
+
+#[test]
+fn a_background_that_is_not_known_is_said_to_be_estimated() {
     let cut = Auto::default().cut(&Pool::scores(list()).unwrap());
     assert!(cut.reason.ends_with("; judged from this list alone"), "{}", cut.reason);
     assert_eq!(cut.diagnostics["background"].as_text(), Some("estimated"));

@@ -82,25 +82,33 @@ fn transient_failures_are_retried() {
 }
 
 #[test]
-fn retries_end_and_a_wait_beyond_the_longest_is_an_error() {
+fn retries_end() {
     let replies = (0..3).map(|_| Reply::Http(500, "", "out of memory".to_owned())).collect();
     let (error, requests) = fails(replies, |config| config.endpoint.max_retries = 2);
     assert!(matches!(error, EmbedError::Unavailable { attempts: 3, .. }), "{error}");
     assert!(error.to_string().contains("status 500: out of memory"), "{error}");
     assert_eq!(requests, 3);
+}
+
+#[test]
+fn a_wait_beyond_the_longest_is_an_error() {
     let (error, requests) = fails(vec![Reply::Http(429, "retry-after: 3600\r\n", String::new())], |_| ());
     assert!(matches!(error, EmbedError::Unavailable { attempts: 1, .. }), "{error}");
     assert_eq!(requests, 1);
 }
 
 #[test]
-fn refusals_are_final_and_a_server_that_hangs_times_out() {
+fn refusals_are_final() {
     for (status, hint) in [(401, "API key"), (403, "API key"), (404, "address"), (400, "settings"), (302, "redirect")] {
         let (error, requests) = fails(vec![Reply::Http(status, "", "bad key sesame".to_owned())], |_| ());
         assert!(matches!(error, EmbedError::Refused { status: found, .. } if found == status), "{error}");
         assert!(error.to_string().contains(hint), "{error}");
         assert_eq!(requests, 1);
     }
+}
+
+#[test]
+fn a_server_that_hangs_times_out() {
     let (error, requests) = fails(vec![Reply::Hang, Reply::Hang], |config| {
         config.endpoint.timeout = Duration::from_millis(100);
         config.endpoint.max_retries = 1;

@@ -497,7 +497,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_line_shows_the_part_around_its_match_and_a_match_may_span_lines_where_the_request_says_so() {
+    fn a_long_line_shows_the_part_around_its_match() {
         let text = format!("{}needle{}", "ä".repeat(5000), "ö".repeat(5000));
         let at = text.find("needle").expect("there");
         let line = shown(text.as_bytes(), Some(7), Some(std::iter::once(at..at + 6).collect()), 100);
@@ -506,6 +506,10 @@ mod tests {
         assert_eq!(&line.text[line.spans[0].clone()], "needle");
         let short = shown(b"a\xffb needle", Some(1), Some(std::iter::once(4..10).collect()), 100);
         assert_eq!((short.text.as_str(), &short.text[short.spans[0].clone()]), ("a\u{fffd}b needle", "needle"));
+    }
+
+    #[test]
+    fn a_match_may_span_lines_where_the_request_says_so() {
         let request = GrepRequest { multiline: true, ..GrepRequest::new("b\\s+c|e$") };
         let found = |text: &[u8], request: &GrepRequest| {
             search(text, &mut searcher(request), &compiled(request).expect("a pattern"), request, 9).expect("searched")

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn small_letters_and_spaces_of_no_width_divide_nothing_and_divided_words_are_joined() {
+    fn small_letters_above_a_line_and_spaces_of_no_width_divide_nothing() {
         let mut layout = Layout::default();
         for (text, x, y, width, size) in [
             ("a", 0.0, 100.0, 5.0, 10.0),
@@ -377,6 +377,10 @@ mod tests {
         assert_eq!(layout.finish(), "a2b");
         assert_eq!(joined("infor-\nmation here\nend"), "information\nhere\nend");
         assert_eq!(joined("Self-\nMade\n10-\n20"), "Self-\nMade\n10-\n20");
+    }
+
+    #[test]
+    fn divided_words_are_joined() {
         assert_eq!(joined("a-\nb"), "ab\n");
     }
 }
