@@ -40,7 +40,7 @@
 //! | [`Index::statistics`] | [`telemetry`] | how well past queries were served |
 //!
 //! [`lists`] cuts the ranked lists of other engines. [`evaluate`] measures ranking and cuts on collections with judged answers,
-//! [`hook`] lets git keep the index fresh, [`clients`] adds the server for agents to the configuration of its client, [`hub`]
+//! [`git_hooks`] lets git keep the index fresh, [`install`] adds the server for agents to the configuration of its client, [`hub`]
 //! fetches models by name, and [`copy`] moves an index to a database and back.
 //!
 //! The types of cuts, metrics, embedders, stores and documents are those of the crates `tamis-cut`, `tamis-eval`, `tamis-embed`,

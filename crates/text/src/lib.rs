@@ -7,7 +7,7 @@
 //! ([`Language`]), and the names that a piece of code defines and refers to ([`definitions`], [`references`]).
 //!
 //! [`read_issues`] recognises the many formats of issues, pull requests and comments, and turns each into an [`Issue`] and a
-//! document. [`safe`] makes the text of strangers safe to show to people and to models.
+//! document. [`sanitize`] makes the text of strangers safe to show to people and to models.
 //!
 //! The crate reads no files and keeps no state: bytes come in, a [`Document`] comes out. Its caller walks directories;
 //! its neighbours `tamis-store` and `tamis-embed` store and embed the passages.

@@ -229,8 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn similarities_are_held_to_one_minus() {
-    }
+    fn similarities_are_held_to_one_minus() {}
 
     #[test]
     fn a_fixed_threshold_filters_by_the_raw_distance_and_keeps_whatever_it_admitted() {
