@@ -8,11 +8,14 @@ fn a_call_ends_wherever_it_is_given_up_and_names_nothing_that_may_not_be_read() 
     let tree = Tree::new(&[
         ("src/door.rs", "/// Opens the door.\npub fn unlock() {}\n"),
         ("src/house.rs", "/// Goes in.\npub fn enter() {\n    unlock();\n}\n\npub fn leave() {\n    unlock();\n}\n"),
+        ("src/yard.rs", "use crate::door::unlock as free;\n\npub fn exit() {\n    free();\n}\n"),
     ]);
     let index = tree.indexed(&[]);
     let request = RelatedRequest { by: Some(RelatedBy::Reference), ..RelatedRequest::new("src/door.rs:2") };
-    let users = index.related().find(&request, &()).expect("found").referenced_by.len();
-    assert_eq!(users, 2);
+    let used = index.related().find(&request, &()).expect("found").referenced_by;
+    let resolved = used.iter().filter(|one| one.resolved).filter_map(|one| one.passage.symbol.as_deref());
+    assert_eq!(resolved.collect::<Vec<_>>(), ["exit"], "by its alias; the others import nothing of that name");
+    let users = used.len();
     assert!(stop_everywhere(|observer| index.related().find(&request, observer)) > users);
 
     let id = index.related().find(&request, &()).expect("found").passage.id;

@@ -597,6 +597,17 @@ pub(crate) enum Before<'a> {
     Value,
 }
 
+impl<'a> Before<'a> {
+    /// The same with the named type, module or variable replaced.
+    fn with_holder(self, replace: impl FnOnce(&'a str) -> &'a str) -> Before<'a> {
+        match self {
+            Before::Path(name) => Before::Path(replace(name)),
+            Before::Named(name) => Before::Named(replace(name)),
+            other => other,
+        }
+    }
+}
+
 /// A definition, by its symbol and place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Defined<'a> {

@@ -3,6 +3,8 @@
 //! Nothing here knows types. Definitions of one name are distinguished by what precedes the name, the kind of each
 //! definition, and its distance. If several remain, all of them are returned.
 
+use std::collections::HashMap;
+
 use tamis_text::{Language, ReferenceKind, Relation};
 
 use super::{Before, Defined, Nearness, Site};
@@ -246,13 +248,15 @@ pub(crate) struct Imports {
     strict: bool,
     /// The words of each statement.
     statements: Vec<Vec<String>>,
+    /// The names that the file gives to what it imports, and the names in their definitions: `Timeout as Expired`.
+    aliases: HashMap<String, String>,
 }
 
 impl Imports {
     /// Reads the import statements from the lines of a file.
     pub(crate) fn parse<'a>(language: Option<&str>, lines: impl Iterator<Item = &'a str>) -> Imports {
         let mut imports =
-            Imports { strict: language.is_some_and(|language| STRICT.contains(&language)), statements: Vec::new() };
+            Imports { strict: language.is_some_and(|language| STRICT.contains(&language)), ..Imports::default() };
         let mut open: Option<String> = None;
         for line in lines {
             let begins = open.is_none() && begins_import(line);
@@ -262,10 +266,19 @@ impl Imports {
             if count(['(', '{']) > count([')', '}']) {
                 open = Some(statement);
             } else {
-                imports.statements.push(words(&statement));
+                let words = words(&statement);
+                let renamed =
+                    words.windows(3).filter(|three| three[1] == "as" && !WORDLESS.contains(&three[0].as_str()));
+                imports.aliases.extend(renamed.map(|three| (three[2].clone(), three[0].clone())));
+                imports.statements.push(words);
             }
         }
         imports
+    }
+
+    /// The name in its definition of what the file calls `name`.
+    pub(crate) fn defined_name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.aliases.get(name).map_or(name, String::as_str)
     }
 
     /// True if an unqualified name, or the name a method is called on, can mean a definition this near.
@@ -508,6 +521,22 @@ mod tests {
         assert!(!allow("open", Before::Path("Door"), Nearness::Elsewhere));
         let known_everywhere = Defined { kind: "macro", ..defined };
         assert!(none.allow("m", Before::Nothing, &known_everywhere, &site, Nearness::Elsewhere));
+
+        for (language, text, name, expected) in [
+            (
+                "python",
+                "from errors import (\n    TimeoutError as Expired,\n    Closed,\n)\n",
+                "Expired",
+                "TimeoutError",
+            ),
+            ("python", "import numpy.linalg as la\n", "la", "linalg"),
+            ("typescript", "import { TimeoutError as Expired } from './errors';\n", "Expired", "TimeoutError"),
+            ("typescript", "import * as errors from './errors';\n", "errors", "errors"),
+            ("rust", "use crate::errors::TimeoutError as Expired;\n", "Expired", "TimeoutError"),
+            ("rust", "use crate::errors::TimeoutError;\nlet whole = Expired as Other;\n", "Other", "Other"),
+        ] {
+            assert_eq!(Imports::parse(Some(language), text.lines()).defined_name(name), expected, "{text}");
+        }
 
         assert_eq!(package("crates/tamis/src/related/names.rs"), "crates/tamis/");
         assert_eq!(package("crates/store/tests/store/common.rs"), "crates/store/");

@@ -47,6 +47,13 @@ impl Parsed {
         Parsed { lines, references, imports }
     }
 
+    /// The name in its definition of what a reference names. An import can give it another; a member keeps its own.
+    fn name<'a>(&'a self, reference: &'a Reference) -> &'a str {
+        let defined = self.imports.defined_name(&reference.name);
+        let is_renamed = defined != reference.name && self.before(reference).contains(&Before::Nothing);
+        if is_renamed { defined } else { &reference.name }
+    }
+
     /// The text before a referenced name.
     pub(crate) fn before(&self, reference: &Reference) -> Vec<Before<'_>> {
         let line = self.lines.get(&reference.line).map_or("", String::as_str);
@@ -60,7 +67,9 @@ impl Parsed {
         match found {
             // The name is spelled differently in the text.
             found if found.is_empty() => vec![Before::Value],
-            found => found,
+            found => {
+                found.into_iter().map(|before| before.with_holder(|name| self.imports.defined_name(name))).collect()
+            }
         }
     }
 
@@ -113,7 +122,7 @@ pub(crate) fn references(
     let is_new = |name: &str| site.owner != Some(name);
     let own = parsed.references.iter().filter(|reference| within(reference.line) && is_new(&reference.name));
     let own: Vec<&Reference> = own.collect();
-    let names: HashSet<String> = own.iter().map(|reference| reference.name.clone()).collect();
+    let names: HashSet<String> = own.iter().map(|reference| parsed.name(reference).to_owned()).collect();
     let known = known.find(&names)?;
     if known.cut_short {
         notes.push("the names it uses have so many definitions that not all of them were looked at".to_owned());
@@ -121,20 +130,21 @@ pub(crate) fn references(
     let mut found: Vec<Found<'_>> = Vec::new();
     let mut common: BTreeMap<&str, usize> = BTreeMap::new();
     for reference in own {
-        let passages = known.by_name(&reference.name);
+        let name = parsed.name(reference);
+        let passages = known.by_name(name);
         let all: Vec<Defined<'_>> = passages.iter().map(|passage| defined(passage)).collect();
         for before in parsed.before(reference) {
-            let Some(meant) = meant(&reference.name, reference.kind, before, &site, &parsed.imports, &all) else {
+            let Some(meant) = meant(name, reference.kind, before, &site, &parsed.imports, &all) else {
                 continue;
             };
             if meant.positions.len() > MOST_DEFINITIONS {
-                common.insert(&reference.name, meant.positions.len());
+                common.insert(name, meant.positions.len());
                 continue;
             }
             let definitions = meant.positions.iter().map(|&at| passages[at]);
             let definitions: Vec<_> = definitions.filter(|one| !subject.pieces.contains(&one.passage)).collect();
             if !definitions.is_empty() {
-                take(&mut found, reference, &meant, definitions);
+                take(&mut found, name, reference, &meant, definitions);
             }
         }
     }
@@ -161,10 +171,15 @@ pub(crate) fn references(
 }
 
 /// Adds a use to those of the same name and meaning, or as a new one.
-fn take<'k>(found: &mut Vec<Found<'k>>, reference: &Reference, meant: &Meant, definitions: Vec<&'k StoredPassage>) {
+fn take<'k>(
+    found: &mut Vec<Found<'k>>,
+    name: &str,
+    reference: &Reference,
+    meant: &Meant,
+    definitions: Vec<&'k StoredPassage>,
+) {
     let ids = |all: &[&StoredPassage]| all.iter().map(|one| one.passage).collect::<Vec<_>>();
-    let same =
-        found.iter_mut().find(|one| one.reference.name == reference.name && ids(&one.definitions) == ids(&definitions));
+    let same = found.iter_mut().find(|one| one.reference.name == name && ids(&one.definitions) == ids(&definitions));
     match same {
         Some(same) => {
             if same.reference.lines.last() != Some(&reference.line) {
@@ -174,7 +189,7 @@ fn take<'k>(found: &mut Vec<Found<'k>>, reference: &Reference, meant: &Meant, de
         }
         None => found.push(Found {
             reference: NameReference {
-                name: reference.name.clone(),
+                name: name.to_owned(),
                 kind: reference.kind.to_string(),
                 lines: vec![reference.line],
                 definitions: Vec::new(),
@@ -322,12 +337,13 @@ fn uses<'k>(
 ) -> Vec<Use> {
     let parsed = Parsed::new(document);
     let mut found = Vec::new();
-    for reference in parsed.references.iter().filter(|reference| names.contains(&reference.name)) {
+    for reference in parsed.references.iter().filter(|reference| names.contains(parsed.name(reference))) {
+        let name = parsed.name(reference);
         let Some(passage) = at_line(document, reference.line) else { continue };
         if subject.pieces.contains(&passage.passage) {
             continue;
         }
-        let passages = definitions(&reference.name);
+        let passages = definitions(name);
         let all: Vec<Defined<'_>> = passages.iter().map(|passage| defined(passage)).collect();
         let is_subject = |at: &usize| {
             let one = passages[*at];
@@ -337,13 +353,18 @@ fn uses<'k>(
         let fewest = parsed
             .before(reference)
             .into_iter()
-            .filter_map(|before| meant(&reference.name, reference.kind, before, &site(passage), &parsed.imports, &all))
+            .filter_map(|before| meant(name, reference.kind, before, &site(passage), &parsed.imports, &all))
             .filter(|meant| meant.positions.iter().any(is_subject))
             .map(|meant| (meant.is_guess, meant.positions.len()))
             .min();
         if let Some((is_guess, definitions)) = fewest {
-            let name = reference.name.clone();
-            found.push(Use { passage: passage.clone(), name, line: reference.line, definitions, is_guess });
+            found.push(Use {
+                passage: passage.clone(),
+                name: name.to_owned(),
+                line: reference.line,
+                definitions,
+                is_guess,
+            });
         }
     }
     found
