@@ -148,6 +148,11 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
     if hidden > 0 {
         writeln!(out, "{}", format_args!(" … {} more, {} above", count(hidden as u64), first - best).dimmed())?;
     }
+    let left_out = heads.iter().filter(|head| !is_shown(head)).map(|head| head.trim_start_matches(['>', '/']));
+    let left_out: Vec<&str> = left_out.collect();
+    if !left_out.is_empty() {
+        out.line(&format!(" Not in this width, but with --json: {}", left_out.join(", ")), 1)?;
+    }
     Ok(())
 }
 
@@ -245,6 +250,7 @@ mod tests {
             let text = plain_in(columns, |out| explanation(out, &answer));
             assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
             assert!(text.contains("answer.rs:7"), "{text}");
+            assert!(text.contains("Not in this width, but with --json:"), "{text}");
         }
     }
 }
