@@ -150,16 +150,21 @@ impl LiteralText {
         self.lines.is_empty()
     }
 
-    /// Returns windows of a few consecutive words. A text with a run has all words of at least one window, in any order. Only a template
-    /// with fewer words between its placeholders has none. `weight` is the IDF of a word in lower case, or `None` for one that
-    /// was not weighed. The rarest come first.
+    /// Returns windows of a few consecutive words, and in a short line the words around each one that may have filled a gap. A text with
+    /// a run has all words of at least one window, in any order. Only a longer template with fewer words between its placeholders has
+    /// none. `weight` is the IDF of a word in lower case, or `None` for one that was not weighed. The rarest come first.
     pub fn windows(&self, weight: impl Fn(&str) -> Option<f64>) -> Vec<String> {
         let mut found: Vec<(f64, String)> = Vec::new();
         for TextLine { words, .. } in &self.lines {
             // A part that may vary may also stand in the text.
             let parts = words.chunk_by(|_, next| !next.after_colon);
             let fixed = words.split(|word| word.varies).chain([words.as_slice()]).chain(parts);
-            for words in fixed.flat_map(|run| run.windows(WINDOW.min(run.len().max(1)))) {
+            let telling: Vec<&Word> =
+                words.iter().filter(|word| word.varies || is_informative(&word.text, &weight)).collect();
+            let around = telling.windows(WINDOW).filter(|three| !three[0].varies && !three[2].varies);
+            let around = around.filter(|_| words.len() <= 2 * WINDOW).map(|three| vec![three[0], three[2]]);
+            let consecutive = fixed.flat_map(|run| run.windows(WINDOW.min(run.len().max(1))));
+            for words in consecutive.map(|window| window.iter().collect()).chain(around) {
                 let texts = words.iter().map(|word| word.text.as_str());
                 let sum: f64 = texts.clone().map(|word| weighed(word, &weight)).sum();
                 let informative = texts.clone().filter(|word| is_informative(word, &weight)).count();
@@ -449,9 +454,12 @@ mod tests {
     #[test]
     fn windows_are_of_fixed_words_that_say_something_and_values_vary_and_words_do_not() {
         let windows = |query: &str| LiteralText::from_query(query).windows(weight);
-        assert_eq!(windows("message head is too large"), ["message head is"]);
+        assert_eq!(windows("message head is too large"), ["message head is", "message large"]);
+        assert!(windows("key userId is too old").contains(&"key old".to_owned()), "with its gap filled");
+        assert!(windows("key 'user' is too old").contains(&"key old".to_owned()));
         let found = windows("cannot open /tmp/x.toml: No such device").join(", ");
-        let expected = "no such device, cannot open tmp, open tmp x, tmp x toml, x toml no, toml no such, cannot open";
+        let expected =
+            "no such device, cannot open tmp, open tmp x, tmp x toml, x toml no, toml no such, cannot open, no device";
         assert_eq!(found, expected);
         // What follows a colon may have filled a gap.
         assert!(windows("Unsupported protocol: ftp").contains(&"unsupported protocol".to_owned()));
