@@ -270,6 +270,9 @@ impl Imports {
                 let renamed =
                     words.windows(3).filter(|three| three[1] == "as" && !WORDLESS.contains(&three[0].as_str()));
                 imports.aliases.extend(renamed.map(|three| (three[2].clone(), three[0].clone())));
+                if language == Some("go") {
+                    imports.aliases.extend(go_aliases(&statement));
+                }
                 imports.statements.push(words);
             }
         }
@@ -311,6 +314,17 @@ impl Imports {
     fn with<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a Vec<String>> {
         self.statements.iter().filter(move |words| words.iter().any(|other| other == word))
     }
+}
+
+/// The names before the paths of packages in an import of Go: `config "example.org/app/settings"`.
+fn go_aliases(statement: &str) -> Vec<(String, String)> {
+    let parts: Vec<&str> = statement.split('"').collect();
+    let alias = |pair: &[&str]| {
+        let before = pair[0].split_whitespace().next_back()?;
+        let name = !["import", "(", "_", "."].contains(&before);
+        name.then(|| (before.to_owned(), pair[1].rsplit('/').next().unwrap_or_default().to_owned()))
+    };
+    parts.chunks_exact(2).filter_map(alias).collect()
 }
 
 fn begins_import(line: &str) -> bool {
@@ -533,6 +547,9 @@ mod tests {
             ("typescript", "import { TimeoutError as Expired } from './errors';\n", "Expired", "TimeoutError"),
             ("typescript", "import * as errors from './errors';\n", "errors", "errors"),
             ("rust", "use crate::errors::TimeoutError as Expired;\n", "Expired", "TimeoutError"),
+            ("go", "import (\n\t\"fmt\"\n\tconfig \"example.org/app/settings\"\n)\n", "config", "settings"),
+            ("go", "import config \"example.org/app/settings\"\n", "config", "settings"),
+            ("go", "import (\n\t\"fmt\"\n\t\"os\"\n)\n", "fmt", "fmt"),
             ("rust", "use crate::errors::TimeoutError;\nlet whole = Expired as Other;\n", "Other", "Other"),
         ] {
             assert_eq!(Imports::parse(Some(language), text.lines()).defined_name(name), expected, "{text}");
