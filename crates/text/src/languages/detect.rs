@@ -8,19 +8,29 @@ use super::{Language, folded};
 use crate::lines::{extension, file_name};
 
 impl Language {
-    /// The language of a file, by its name or else by the `#!` on its first line, which may be empty.
+    /// The language of a file, by its name or else by the `#!` on its first line, which may be empty. Of a name without a dot, the first line
+    /// says more.
     ///
     /// ```
     /// use tamis_text::Language;
     /// let name = |path, line| Language::detect(path, line).map(|language| language.name);
     /// assert_eq!(name("src/main.CPP", ""), Some("cpp"));
     /// assert_eq!(name("bin/deploy", "#!/usr/bin/env -S python3.12 -u"), Some("python"));
+    /// assert_eq!(name("scripts/build", "#!/bin/sh -e"), Some("shell"));
     /// assert_eq!(name("mystery.xyzzy", ""), None);
     /// ```
     #[must_use]
     pub fn detect(path: &str, first_line: &str) -> Option<&'static Self> {
         let name = file_name(path).to_ascii_lowercase();
         let index = Index::get();
+        let interpreted = || {
+            let interpreter = interpreter(first_line)?.to_ascii_lowercase();
+            index.interpreters.get(interpreter.as_str()).copied()
+        };
+        // A script of the name `build` is none of Bazel.
+        if let Some(language) = interpreted().filter(|_| !name.contains('.')) {
+            return Some(language);
+        }
         if let Some(language) = index.file_names.get(name.as_str()) {
             return Some(language);
         }
@@ -37,8 +47,7 @@ impl Language {
         if let Some(language) = index.file_names.get(stem) {
             return Some(language);
         }
-        interpreter(first_line)
-            .and_then(|interpreter| index.interpreters.get(interpreter.to_ascii_lowercase().as_str()).copied())
+        interpreted()
     }
 
     /// The language of a file by its name and its text.
