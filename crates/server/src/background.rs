@@ -1,8 +1,8 @@
 //! Keeps the index fresh: one thread reads the tree at the start and after each change and embeds with the quick model, and a
 //! second thread embeds with the better models.
 //!
-//! Both threads have low priority and pause while calls are in progress. They hold the write lock only for a commit, so that
-//! other processes can write in between.
+//! Both threads have low priority and pause while calls are in progress, except for the first read of the tree, which calls wait for. They
+//! hold the write lock only for a commit, so that other processes can write in between.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -131,10 +131,8 @@ impl Background {
         for (name, work) in [("tamis-refresh", read as fn(&Worker)), ("tamis-embed", embed)] {
             let worker = Worker { background: self.clone(), index: index.clone(), active_calls: active_calls.clone() };
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-                lower_thread_priority();
-                // Parallel code below uses this pool of one thread.
-                match rayon::ThreadPoolBuilder::new().num_threads(1).start_handler(|_| lower_thread_priority()).build()
-                {
+                // The work and parallel code below it use this pool of one thread.
+                match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
                     Ok(pool) => pool.install(|| work(&worker)),
                     Err(error) => worker.background.failed(&error.to_string()),
                 }
@@ -270,9 +268,13 @@ impl Observer for WorkerObserver<'_> {
     }
 
     fn advance(&self, steps: u64) {
-        (self.task)(&mut self.worker.background.tasks()).done += steps;
+        let mut tasks = self.worker.background.tasks();
+        (self.task)(&mut tasks).done += steps;
+        let is_awaited = tasks.reads == 0;
+        drop(tasks);
         let started = Instant::now();
-        while !self.worker.active_calls.is_quiet(QUIET_AFTER_CALL)
+        while !is_awaited
+            && !self.worker.active_calls.is_quiet(QUIET_AFTER_CALL)
             && started.elapsed() < LONGEST_PAUSE
             && !self.cancelled()
         {
@@ -327,7 +329,9 @@ fn is_busy(error: &Error) -> bool {
     matches!(error, Error::Store(StoreError::Busy { .. }))
 }
 
+/// Notes a finished read. Calls wait for the first one alone, so the thread has low priority from now on.
 fn has_read(background: &Background, run: Result<RunReport, Error>) {
+    lower_thread_priority();
     let mut tasks = background.tasks();
     tasks.reads += 1;
     match run {
@@ -355,6 +359,7 @@ fn has_read(background: &Background, run: Result<RunReport, Error>) {
 /// Embeds with the better models after each read.
 fn embed(worker: &Worker) {
     let Worker { background, index, .. } = worker;
+    lower_thread_priority();
     let (restart, idle) = (AtomicBool::new(false), AtomicBool::new(false));
     let observer = WorkerObserver { worker, task: |tasks| &mut tasks.embedding, restart: &restart, idle: &idle };
     while background.wait_for_work() {
