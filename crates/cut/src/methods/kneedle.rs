@@ -84,7 +84,7 @@ impl Rule for Kneedle {
                 (self.min_results, "there are too few to see where the scores fall off".to_string())
             }
             Some(_) => (self.min_results, "only the first stands out, so the next best are kept too".to_string()),
-            None => (self.min_results, "the scores fall evenly, so only the best are kept".to_string()),
+            None => (self.min_results, format!("the curve has no knee, so the first {} are kept", self.min_results)),
         };
         let keep = wanted.min(self.max_results);
         let cut = Cut::new("kneedle", pool, keep, reason).with("knees_found", knees.all().len());

@@ -82,6 +82,9 @@ impl Rule for MaxGap {
             _ if !self.adaptive => self.fixed_reason(pool, keep),
             _ if keep == 0 => NOTHING_CLOSE.to_string(),
             "percentile" if keep == pool.len() => "too few to look for a gap".to_string(),
+            "percentile" if clamped => {
+                format!("too few to look for a gap, so those within distance {} are kept", figure(threshold))
+            }
             "percentile" => {
                 format!("too few to look for a gap, so the nearest {} count", percent(self.fallback_percentile))
             }
