@@ -115,18 +115,24 @@ fn routes(reader: &mut Reader) -> String {
     );
     let mut seen = HashSet::new();
     for (path, operations) in object(&document["paths"]) {
-        let operations = object(operations);
-        let methods: Vec<_> = operations.keys().map(|method| method.to_uppercase()).collect();
-        let first = |field| operations.values().map(|operation| text(operation, field)).find(|text| !text.is_empty());
-        let about = format!("{}. {}", first("summary").unwrap_or_default(), first("description").unwrap_or_default());
-        let operation = operations.get("get").or(operations.get("post")).expect("an operation");
-        let listed = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
-        let listed = listed.iter().map(|parameter| {
-            let required = parameter["required"] == true;
-            (text(parameter, "name"), required, &parameter["schema"], text(parameter, "description"))
-        });
-        let body = &operation["requestBody"]["content"]["application/json"]["schema"];
-        page += &table(path, &methods.join(", "), &about, listed.chain(properties(body)), &mut seen);
+        // `POST` can do the same as `GET` with a body, or something of its own.
+        let mut distinct: Vec<(String, &Value)> = Vec::new();
+        for (method, operation) in object(operations) {
+            match distinct.iter_mut().find(|(_, known)| known["summary"] == operation["summary"]) {
+                Some((methods, _)) => *methods += &format!(", {}", method.to_uppercase()),
+                None => distinct.push((method.to_uppercase(), operation)),
+            }
+        }
+        for (methods, operation) in distinct {
+            let about = format!("{}. {}", text(operation, "summary"), text(operation, "description"));
+            let listed = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
+            let listed = listed.iter().map(|parameter| {
+                let required = parameter["required"] == true;
+                (text(parameter, "name"), required, &parameter["schema"], text(parameter, "description"))
+            });
+            let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+            page += &table(path, &methods, &about, listed.chain(properties(body)), &mut seen);
+        }
     }
     page
 }
