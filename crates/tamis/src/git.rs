@@ -227,7 +227,7 @@ pub(crate) fn history(
     }
     let most = format!("--max-count={most}");
     let since = since.map(|since| format!("--since={since}"));
-    let mut options = vec!["--format=%x00%x00%H%n%ct%n%an%n%B", most.as_str()];
+    let mut options = vec!["--format=%x00%x00%H%n%at%n%an%n%B", most.as_str()];
     options.extend(since.as_deref());
     let mut commits: Vec<Commit> = Vec::new();
     let limit = Limit { until: Instant::now() + PATIENCE_FOR_ALL, stopped };

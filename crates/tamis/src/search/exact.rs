@@ -11,9 +11,9 @@ use tamis_text::{Kind, Role};
 use super::candidate::Candidate;
 use super::context::Context;
 use super::plan::RetrieverQueries;
-use super::query::{Query, WordFilter, share, texts};
+use super::query::{Query, WordFilter, asks_for_commits, share, texts};
 use crate::Error;
-use crate::collections::CODE;
+use crate::collections::{CODE, COMMITS};
 use crate::handle::SourceState;
 use crate::index::is_file;
 
@@ -52,12 +52,15 @@ pub(crate) fn exact_finds(
 ) -> Result<HashMap<PassageId, ExactFind>, StoreError> {
     let mut finds = HashMap::new();
     let Some(statistics) = statistics else { return Ok(finds) };
-    if query.asked.is_subject() {
+    let messages = messages(context, query, filter, statistics)?;
+    // The names in a message say what went wrong there. Their definitions are not asked for.
+    let is_message = messages.iter().any(|(_, find)| *find == ExactFind::Message);
+    if query.asked.is_subject() && !is_message {
         for name in query.asked.iter() {
             finds.extend(definitions(context, name, query.asked.are_alone(), filter)?);
         }
     }
-    finds.extend(messages(context, query, filter, statistics)?);
+    finds.extend(messages);
     Ok(finds)
 }
 
@@ -490,6 +493,13 @@ pub(crate) fn keep_words(words: &mut WordFilter, candidates: &mut Vec<Candidate>
         candidates.retain(|candidate| words.is_held_by(&candidate.passage));
     } else {
         words.note_missing(candidates.iter().map(|candidate| &*candidate.passage));
+    }
+}
+
+/// Leaves no code among the candidates of a question of when or by whom something was changed, if commits are among them. Code does not say.
+pub(crate) fn keep_history(query: &Query, candidates: &mut Vec<Candidate>) {
+    if asks_for_commits(&query.text) && candidates.iter().any(|candidate| candidate.passage.collection == COMMITS) {
+        candidates.retain(|candidate| candidate.passage.collection != CODE);
     }
 }
 

@@ -230,6 +230,38 @@ pub(super) fn asks_of_history(query: &str) -> bool {
     asks || words.iter().any(|word| ["commit", "commits", "committed"].contains(&word.as_str()))
 }
 
+/// Returns `true` for a question of when or by whom something was changed: "when was", "who added". "Who calls" asks what the code does, and
+/// reasons stand in its comments, too.
+pub(super) fn asks_for_commits(query: &str) -> bool {
+    const DID: [&str; 7] = ["broke", "did", "has", "made", "put", "was", "wrote"];
+    let words: Vec<String> = query.split_whitespace().take(2).map(str::to_lowercase).collect();
+    match words.as_slice() {
+        [when, _] if when == "when" => asks_of_history(query),
+        [who, verb] if who == "who" => verb.ends_with("ed") || DID.contains(&verb.as_str()),
+        _ => false,
+    }
+}
+
+/// Words of a message about something that went wrong.
+const FAILURES: &str = "already cannot can't couldn't denied doesn't expected failed illegal invalid missing must not refused such undefined \
+                        unexpected unknown unrecognised unrecognized unsupported";
+
+/// Words that begin a question or a command. What it quotes is wanted.
+const ASKING: &str = "find does how show what when where which who whose why";
+
+/// Returns `true` if a query looks like a message whose quotation marks quote what a program filled in: `File "a.toml" not found`. It has three
+/// words besides, does not begin with the quotation, and says that something went wrong.
+fn quotes_a_value(query: &str) -> bool {
+    let outside: Vec<String> =
+        query.split('"').step_by(2).flat_map(str::split_whitespace).map(str::to_lowercase).collect();
+    let word = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let is_of = |words: &str, given: &str| words.split(' ').any(|known| known == word(given));
+    outside.len() >= 3
+        && !query.trim_start().starts_with('"')
+        && !is_of(ASKING, &outside[0])
+        && outside.iter().any(|given| is_of(FAILURES, given))
+}
+
 /// Most words of a query with operators.
 const MOST_WORDS: usize = 32;
 
@@ -330,7 +362,7 @@ impl Parsed {
         // Without an operator the text stays as written, including line ends.
         let whole = words.len() == tokens.len();
         parsed.text = if whole { rewritten.trim().to_owned() } else { words.join(" ") };
-        if written {
+        if written && !quotes_a_value(&parsed.text) {
             parsed.words.phrases = phrases(&parsed.text);
         }
         parsed
@@ -572,6 +604,26 @@ mod tests {
         }
         for query in ["when is a failed job tried again", "why does it wait", "was it lowered", "whole files", ""] {
             assert!(!asks_of_history(query), "{query}");
+        }
+        for query in ["When was the limit lowered", "who added it", "Who wrote the parser"] {
+            assert!(asks_for_commits(query), "{query}");
+        }
+        for query in ["who calls retry", "why was the limit lowered", "when is it red", "who", "the last commits"] {
+            assert!(!asks_for_commits(query), "{query}");
+        }
+    }
+
+    #[test]
+    fn a_message_quotes_values_and_other_queries_quote_what_they_want() {
+        for query in ["File \"a b\" not found in [/etc]", "key \"user\" does not exist", "Error: unknown field: \"x\""]
+        {
+            assert!(Parsed::new(query).words.is_empty(), "{query}");
+        }
+        for query in [
+            "\"not found\" in the parser", "where is \"not found\" an error", "retry \"not found\"",
+            "limit of \"a b\" in use",
+        ] {
+            assert!(!Parsed::new(query).words.is_empty(), "{query}");
         }
     }
 

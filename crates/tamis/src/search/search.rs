@@ -10,7 +10,8 @@ use super::candidate::{Phrased, Retrieved};
 use super::context::{Context, Stopwatch, scope_of};
 use super::decide::{check_rule, cut, explain_counted, explain_labels, gate_evidence, rejected, replacement};
 use super::exact::{
-    exact_finds, gone_sources, keep_words, look_for, missing_paths, named_files, note_finds, note_headings,
+    exact_finds, gone_sources, keep_history, keep_words, look_for, missing_paths, named_files, note_finds,
+    note_headings,
 };
 use super::gather::{Depth, depth_under, fetch, gather_query, gather_variants};
 use super::group::group;
@@ -139,7 +140,8 @@ fn search_all(
     step()?;
     let mut decided = decide(context, &retrieved, asked.rule(), &mut clock)?;
     step()?;
-    let is_logged = context.index.config.telemetry.record && !request.no_record;
+    // A search among nothing says nothing of the searches that come.
+    let is_logged = context.index.config.telemetry.record && !request.no_record && retrieved.plan.coverage.passages > 0;
     let recorded = (guarantee.is_some() || is_logged).then(|| recorded(context, &retrieved, &decided));
     if let Some((guarantee, recorded)) = guarantee.zip(recorded.as_ref()) {
         decided.cut = guaranteed(context, guarantee, recorded, &decided.cut)?;
@@ -294,6 +296,7 @@ fn retrieve_once(
         note_headings(&query.text, &mut candidates);
     }
     keep_words(&mut query.words, &mut candidates);
+    keep_history(&query, &mut candidates);
     look_for(&query.required, &mut candidates);
     clock.lap("gather");
 
