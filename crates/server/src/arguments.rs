@@ -63,6 +63,17 @@ fn coerced_value(value: Value, wanted: &Value) -> Value {
             "false" => Value::Bool(false),
             _ => Value::String(text),
         },
+        (Some("object"), Value::Object(values)) => {
+            let of = |name: &String| wanted.get("properties").and_then(|known| known.get(name));
+            let coerced = |(name, value)| match of(&name) {
+                Some(wanted) => {
+                    let value = coerced_value(value, wanted);
+                    (name, value)
+                }
+                None => (name, value),
+            };
+            values.into_iter().map(coerced).collect()
+        }
         (Some("object"), Value::String(text)) => match serde_json::from_str(&text) {
             Ok(object @ Value::Object(_)) => object,
             _ => Value::String(text),

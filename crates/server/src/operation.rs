@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tamis::feedback::Opened;
 use tamis::search::{Asker, SearchCaller};
-use tamis::{Error, Index, Observer};
+use tamis::{Answer, Error, Index, Observer};
 use tamis_store::Filter;
 
 use crate::api::Verbs;
@@ -448,6 +448,14 @@ impl Call<'_> {
         };
         warnings.push(warning);
         warnings
+    }
+
+    /// Adds to an answer what the server knows of its index.
+    pub fn complete(&self, answer: &mut Answer) {
+        answer.warnings.splice(0..0, self.warnings());
+        if answer.index.passages == 0 && self.state.phase == Phase::Indexing {
+            answer.summary = "Nothing to search yet: the index is being made.".to_owned();
+        }
     }
 }
 

@@ -35,9 +35,6 @@ pub(crate) fn search_text(call: &Call<'_>, answer: &Answer, page: &PageArguments
         warnings.push(format!("answered with {}: {reason}", answer.model.as_deref().unwrap_or("words alone")));
     }
     warnings.extend(answer.warnings.iter().cloned());
-    if answer.index.passages == 0 {
-        warnings.push("no passage is indexed, or none passes the filters; remove some filters".to_owned());
-    }
     let entries: Vec<Entry> = answer.results.iter().map(|hit| entry(hit, shows_namespace)).collect();
     let shown: usize = entries.iter().skip(page.offset).map(|entry| entry.in_fences().chars().count()).sum();
     let around = warnings.iter().map(|warning| warning.chars().count() + "Note: \n".len()).sum::<usize>()

@@ -522,7 +522,7 @@ class Nearest(Convertible):
     end_line: int
     """Last line, included."""
     title: str | None
-    """Title of the document, or the path of headings above the passage."""
+    """Title of the document, or the path of headings above the passage; the first line of a note."""
     symbol: str | None
     """Qualified name of the symbol."""
     kind: str

@@ -25,7 +25,7 @@ impl Operation for Recall {
         if let Some(around) = around {
             call.index.notes().with_turns(&mut answer, around)?;
         }
-        answer.warnings.splice(0..0, call.warnings());
+        call.complete(&mut answer);
         Ok(answer)
     }
 }
@@ -42,7 +42,7 @@ impl Tool for Recall {
     const TOOL_NAME: &'static str = "memory_search";
     const NEED: Need = Need::Notes;
     const TITLE: &'static str = "Search memories";
-    const DESCRIPTION: &'static str = "Search notes and past conversations for decisions, preferences and events; newer ones first. Use \
+    const DESCRIPTION: &'static str = "Search notes and past conversations for decisions, preferences and events. Of notes that contradict each other, the newer one holds. Use \
         search for code and documents.";
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("query"),

@@ -21,7 +21,7 @@ impl Operation for Search {
     fn call(call: &Call<'_>, request: SearchRequest) -> Result<Answer, Failure> {
         let request = request.asker(call.asker());
         let mut answer = call.index.search_with(&request, &Freshness::default(), call.observer)?;
-        answer.warnings.splice(0..0, call.warnings());
+        call.complete(&mut answer);
         Ok(answer)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tamis_cut::{Cut, Gate, Verdict};
+use tamis_text::Kind;
 
 use super::query::WordFilter;
 
@@ -370,11 +371,7 @@ impl CutReport {
         }
         sentence.push_str(&format!(" ({})", named.join(", ")));
         if let Some(&next) = self.probabilities.get(keep).filter(|_| shown >= keep) {
-            // What is below the level is not shown as the level.
-            let level = Gate::default().level;
-            let is_below = next < level && percent(next) == percent(level);
-            let next = if is_below { format!("less than {}", percent(level)) } else { percent(next) };
-            sentence.push_str(&format!("; the next has {next}"));
+            sentence.push_str(&format!("; the next has {}", percent(next)));
         }
         let remarks = Some(self.remarks().to_owned()).filter(|remarks| !remarks.is_empty());
         for remark in remarks.into_iter().chain(missing(missing_words).filter(|_| unlikely)) {
@@ -407,11 +404,14 @@ fn missing(words: &[String]) -> Option<String> {
     }
 }
 
-/// A share as a whole percentage. Only an exact zero reads 0%, and only an exact one reads 100%.
+/// A probability as a whole percentage. Only an exact zero reads 0%, and only an exact one reads 100%. What is below the level of the gate
+/// never reads as the level.
 pub fn percent(share: f64) -> String {
+    let level = (Gate::default().level * 100.0).round();
     match (share * 100.0).round() {
         0.0 if share > 0.0 => "<1%".into(),
         100.0 if share < 1.0 => ">99%".into(),
+        rounded if rounded == level && share < Gate::default().level => format!("{}%", level - 1.0),
         rounded => format!("{rounded}%"),
     }
 }
@@ -434,7 +434,7 @@ pub struct Nearest {
     pub start_line: u32,
     /// Last line, included.
     pub end_line: u32,
-    /// Title of the document, or the path of headings above the passage.
+    /// Title of the document, or the path of headings above the passage; the first line of a note.
     pub title: Option<String>,
     /// Qualified name of the symbol.
     pub symbol: Option<String>,
@@ -447,9 +447,11 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// Returns the symbol, or else the heading right above the passage.
+    /// Returns the symbol, or else the heading right above the passage, or the first line of a note.
     pub fn name(&self) -> Option<&str> {
-        let heading = || self.title.as_deref().and_then(|title| title.rsplit(" > ").next());
+        let is_path = self.kind != Kind::Note.as_str();
+        let heading =
+            || self.title.as_deref().and_then(|title| title.rsplit(" > ").next().filter(|_| is_path).or(Some(title)));
         self.symbol.as_deref().or_else(heading).filter(|name| !name.is_empty())
     }
 }
@@ -596,7 +598,7 @@ mod tests {
             (likely(1, 97, &[0.92, 0.12]), 1, "1 of 97 looks relevant (92%); the next has 12%."),
             (likely(4, 4, &[0.9, 0.8, 0.7, 0.6]), 4, "All 4 look relevant (90%, 80%, 70%, 60%)."),
             (likely(1, 1, &[0.9]), 1, "1 of 1 looks relevant (90%)."),
-            (likely(1, 9, &[0.4988, 0.069]), 1, "1 of 9 looks relevant (50%); the next has less than 7%."),
+            (likely(1, 9, &[0.4988, 0.069]), 1, "1 of 9 looks relevant (50%); the next has 6%."),
             (
                 likely(12, 97, &[0.999; 97]),
                 9,
@@ -647,7 +649,10 @@ mod tests {
 
     #[test]
     fn percentages_are_whole_and_never_rounded_to_certainty_and_the_words_that_a_query_excludes_are_named() {
-        assert_eq!([0.0, 0.001, 0.146, 0.999, 1.0].map(percent), ["0%", "<1%", "15%", ">99%", "100%"]);
+        assert_eq!(
+            [0.0, 0.001, 0.069, 0.07, 0.146, 0.999, 1.0].map(percent),
+            ["0%", "<1%", "6%", "7%", "15%", ">99%", "100%"]
+        );
         let words = Parsed::with_options("java -jar -draft -\"first try\"", |word| word == "jar").words;
         let explained = |mut report: CutReport| {
             report.explain_words(&words);

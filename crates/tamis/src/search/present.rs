@@ -14,6 +14,7 @@ use std::ops::Range;
 use tamis_embed::dot;
 use tamis_rank::{Decay, ExactFind, LiteralText, Shingles, WeighedEvidence, diversified, jaccard, near_copies, order};
 use tamis_store::{Attribute, DocumentId, Filter, Highlighter, PassageId, StoredPassage, TermStatistics, TextForm};
+use tamis_text::Kind;
 
 use super::answer::{
     Answer, Copy, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, Reading, joined,
@@ -115,6 +116,13 @@ fn title(passage: &StoredPassage) -> Option<String> {
     passage.heading.clone().or_else(|| passage.title.clone())
 }
 
+/// Returns the first line of a note's text, without the marks of its list. Its heading is often a day alone, and a note below the line may be the one
+/// that corrects another above it.
+fn line_of_note(passage: &StoredPassage) -> Option<String> {
+    let line = passage.text.lines().find(|line| !is_markup(line)).filter(|_| passage.kind == Kind::Note.as_str())?;
+    Some(line.trim_start_matches(['-', '*', ' ']).to_owned())
+}
+
 fn dated_at(passage: &StoredPassage) -> Option<String> {
     passage.dated_ns.map(|ns| moment(ns).to_string())
 }
@@ -172,7 +180,7 @@ pub(crate) fn nearest(decided: &Decided) -> Vec<Nearest> {
             path: passage.path.clone(),
             start_line: passage.start_line,
             end_line: passage.end_line,
-            title: title(passage),
+            title: line_of_note(passage).or_else(|| title(passage)),
             symbol: passage.symbol.clone(),
             kind: passage.kind.clone(),
             probability: entry.probability,
@@ -243,8 +251,13 @@ fn evidence_parts(evidence: &WeighedEvidence) -> Vec<EvidencePart> {
 
 /// Returns the summary of a search among no passages.
 fn nothing_to_search(context: &Context<'_>, query: &Query) -> Result<String, Error> {
-    let all = context.index.store.coverage("", &query.scope.of_all(&Filter::default()))?;
-    let why = if all.passages == 0 { "no passage is indexed" } else { "no passage passes the filters" };
+    let collections = if query.memory { context.index.config.memory.collections.clone() } else { Vec::new() };
+    let all = context.index.store.coverage("", &query.scope.of_all(&Filter { collections, ..Filter::default() }))?;
+    let why = match (all.passages, query.memory) {
+        (0, true) => "there are no notes",
+        (0, false) => "no passage is indexed",
+        _ => "no passage passes the filters",
+    };
     Ok(format!("Nothing to search: {why}."))
 }
 
@@ -623,14 +636,14 @@ const MOST: usize = 20;
 /// nothing about an answer.
 const TRIVIAL: &[&str] = &[
     "actually", "again", "already", "also", "always", "another", "anybody", "anyone", "anything", "anyway", "best",
-    "better", "could", "currently", "easiest", "easily", "either", "else", "etc", "even", "ever", "everything",
-    "exactly", "explain", "getting", "give", "gives", "going", "good", "happen", "happened", "happening", "happens",
-    "hello", "help", "instead", "just", "kind", "know", "let", "lets", "like", "lots", "many", "maybe", "might",
-    "much", "must", "need", "needed", "needs", "never", "nothing", "one", "only", "ones", "otherwise", "perhaps",
-    "please", "possible", "possibly", "rather", "really", "several", "shall", "should", "simply", "some", "somebody",
-    "somehow", "someone", "something", "still", "stuff", "sure", "tell", "thank", "thanks", "them", "thing", "things",
-    "tried", "tries", "try", "trying", "very", "want", "wanted", "wants", "way", "ways", "whatever", "whether",
-    "would",
+    "better", "called", "calls", "could", "currently", "easiest", "easily", "either", "else", "etc", "even", "ever",
+    "everything", "exactly", "explain", "getting", "give", "gives", "going", "good", "happen", "happened", "happening",
+    "happens", "hello", "help", "instead", "invoked", "invokes", "just", "kind", "know", "let", "lets", "like", "lots",
+    "many", "maybe", "might", "much", "must", "need", "needed", "needs", "never", "nothing", "one", "only", "ones",
+    "otherwise", "perhaps", "please", "possible", "possibly", "rather", "really", "several", "shall", "should",
+    "simply", "some", "somebody", "somehow", "someone", "something", "still", "stuff", "sure", "tell", "thank",
+    "thanks", "them", "thing", "things", "tried", "tries", "try", "trying", "used", "uses", "very", "want", "wanted",
+    "wants", "way", "ways", "whatever", "whether", "would",
 ];
 
 /// Fewest characters of a word in lower case letters alone that can be one of the subject.

@@ -150,7 +150,7 @@ pub struct SearchFilters {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(Kind::NAMES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
     pub kinds: Vec<String>,
-    /// Only passages of these roles: main, test, example, vendored, changelog, license, translation, agent or generated.
+    /// Only passages of these roles: main, test, example, vendored, changelog, license, translation, agent, generated, bot or template.
     #[schemars(length(max = 20), inner(length(max = 50)))]
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long = "role", value_name = "ROLE", value_delimiter = ',', value_parser = PossibleValuesParser::new(Role::NAMES), hide_possible_values = true, help_heading = "Filters", hide_short_help = true))]
