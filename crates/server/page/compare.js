@@ -31,7 +31,7 @@ export async function show(view, parameters) {
   }
   fill(answer, element("p", { class: "busy" }, "Deciding …"));
   const replayed = api.replay(cuts).then(replay, (problem) => element("p", {}, problem.message));
-  const found = query === "" ? [] : await Promise.all(cuts.map((cut) => api.search({ query, cut, limit: 100, context: 0 }).catch((problem) => ({ problem }))));
+  const found = query === "" ? [] : await Promise.all(cuts.map((cut) => api.search({ query, cut, limit: 100, context: 0, no_record: true }).catch((problem) => ({ problem }))));
   if (found.length > 0) say(`${found.length} cuts are shown side by side.`);
   fill(answer, found.length > 0 ? matrix(cuts, found, query) : element("p", { class: "hint" }, "Ask a question to see what each cut keeps of it."),
     element("section", {}, element("h2", {}, "Recorded searches under these cuts"), await replayed));

@@ -55,7 +55,14 @@ pub fn read(mut input: impl BufRead, field: Option<&str>) -> Result<Input> {
     if faults.is_empty() {
         return Ok(read);
     }
-    let list = (faults.len() == 1 && read.rows.is_empty()).then(|| list_of_results(&bytes)).flatten();
+    let whole = || serde_json::from_slice(&bytes).ok().filter(|_| read.rows.is_empty());
+    if let Some(filter) = whole().as_ref().and_then(pairs) {
+        bail!("each result is a list of its own; jq -c '{filter}' passes them one a line; nothing is written");
+    }
+    let list = whole()
+        .as_ref()
+        .filter(|_| faults.len() == 1)
+        .and_then(|whole| list_of_results(whole).or_else(|| columns(whole)));
     let mut said: Vec<String> = faults
         .iter()
         .take(LISTED)
@@ -83,14 +90,37 @@ fn no_field(wanted: &str, names: &[String], example: Option<&Row>, list: Option<
     }
     let names = names.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
     let way = match list {
-        Some(list) => format!("the results seem to be the list in it, which jq -c '{list}' passes one a line"),
+        Some(list) => format!("the results seem to be in it, and jq -c '{list}' passes them one a line"),
         None => "name the score's field with --score".to_owned(),
     };
     format!("no field {wanted}, only {names}; {way}")
 }
 
+/// The `jq` filter for a list of pairs of an object and its score.
+fn pairs(whole: &Value) -> Option<&'static str> {
+    let first = whole.as_array()?.first()?.as_array()?;
+    let is_pair = matches!(first.as_slice(), [object, score] if object.is_object() && score.is_number());
+    is_pair.then_some(".[] | .[0] + {score: .[1]}")
+}
+
+/// The `jq` filter for an object of columns of one length, each in a list for one query or not.
+fn columns(whole: &Value) -> Option<String> {
+    let column = |(key, value): (&String, &Value)| {
+        let outer = value.as_array()?;
+        let (inner, path) = outer.first()?.as_array().map_or((outer, ""), |inner| (inner, "[0]"));
+        let is_plain = key.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        let is_column = is_plain && inner.iter().all(|value| value.is_string() || value.is_number());
+        is_column.then(|| (inner.len(), format!(".{key}{path}"), key.clone()))
+    };
+    let found: Vec<_> = whole.as_object()?.iter().filter_map(column).collect();
+    let is_table = found.len() > 1 && found.iter().all(|(length, ..)| *length == found[0].0);
+    let paths: Vec<&str> = found.iter().map(|(_, path, _)| path.as_str()).collect();
+    let fields: Vec<String> = found.iter().enumerate().map(|(at, (.., key))| format!("{key}: .[{at}]")).collect();
+    is_table.then(|| format!("[{}] | transpose[] | {{{}}}", paths.join(", "), fields.join(", ")))
+}
+
 /// The `jq` filter for the longest list of objects within an object.
-fn list_of_results(bytes: &[u8]) -> Option<String> {
+fn list_of_results(whole: &Value) -> Option<String> {
     /// The length of the longest list in a value, and its path from there.
     fn longest(value: &Value) -> Option<(usize, String)> {
         let within = value.as_object()?.iter().filter(|(key, _)| !key.contains('\''));
@@ -105,7 +135,7 @@ fn list_of_results(bytes: &[u8]) -> Option<String> {
         });
         lists.max_by_key(|(len, _)| *len)
     }
-    longest(&serde_json::from_slice(bytes).ok()?).map(|(_, path)| path)
+    longest(whole).map(|(_, path)| path)
 }
 
 /// The format of the lines.
@@ -443,11 +473,19 @@ mod tests {
         for text in [&answer[..], &pretty.expect("JSON")] {
             assert_eq!(
                 error(text),
-                "line 1: no field score (or similarity and bm25), only c, result; the results seem to be the list in it, \
-                 which jq -c '.result.\"points-1\"[]' passes one a line; nothing is written"
+                "line 1: no field score (or similarity and bm25), only c, result; the results seem to be in it, \
+                 and jq -c '.result.\"points-1\"[]' passes them one a line; nothing is written"
             );
         }
         assert!(error(b"{\"a\": 1}").contains("only a; name the score's field with --score"));
+        let chroma = error(br#"{"ids": [["a", "b"]], "distances": [[0.1, 0.4]], "embeddings": null}"#);
+        assert!(
+            chroma
+                .contains("jq -c '[.distances[0], .ids[0]] | transpose[] | {distances: .[0], ids: .[1]}' passes them"),
+            "{chroma}"
+        );
+        let pairs = error(br#"[[{"page_content": "a"}, 0.9], [{"page_content": "b"}, 0.1]]"#);
+        assert!(pairs.contains("jq -c '.[] | .[0] + {score: .[1]}' passes them one a line"), "{pairs}");
     }
 
     #[test]

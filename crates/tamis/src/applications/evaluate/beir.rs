@@ -63,6 +63,11 @@ impl TestCollection {
     pub fn from_directory(directory: &Path, split: &str) -> Result<Self, EvaluationError> {
         let directory = absolute(directory)?;
         let path = directory.join("corpus.jsonl");
+        if directory.is_dir() && !path.exists() {
+            let reason =
+                "has no corpus.jsonl; a collection has that, queries.jsonl and qrels/test.tsv (docs/evaluation.md)";
+            return Err(EvaluationError::path(&directory, reason));
+        }
         let corpus = text(&path)?;
         let digest = blake3::hash(corpus.as_bytes());
         let documents: Vec<TextDocument> = read(&path, &corpus)?.into_iter().map(document).collect();
