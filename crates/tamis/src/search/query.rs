@@ -250,14 +250,15 @@ const FAILURES: &str = "already cannot can't couldn't denied doesn't expected fa
 const ASKING: &str = "find does how show what when where which who whose why";
 
 /// Returns `true` if a query looks like a message whose quotation marks quote what a program filled in: `File "a.toml" not found`. It has three
-/// words besides, does not begin with the quotation, and says that something went wrong.
+/// words besides, is no question, does not begin with the quotation, and says that something went wrong.
 fn quotes_a_value(query: &str) -> bool {
     let outside: Vec<String> =
         query.split('"').step_by(2).flat_map(str::split_whitespace).map(str::to_lowercase).collect();
     let word = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let is_of = |words: &str, given: &str| words.split(' ').any(|known| known == word(given));
     outside.len() >= 3
-        && !query.trim_start().starts_with('"')
+        && !query.trim().starts_with('"')
+        && !query.trim().ends_with('?')
         && !is_of(ASKING, &outside[0])
         && outside.iter().any(|given| is_of(FAILURES, given))
 }
@@ -620,7 +621,10 @@ mod tests {
             assert!(Parsed::new(query).words.is_empty(), "{query}");
         }
         for query in [
-            "\"not found\" in the parser", "where is \"not found\" an error", "retry \"not found\"",
+            "of files it cannot read, does it say \"no such file\"?",
+            "\"not found\" in the parser",
+            "where is \"not found\" an error",
+            "retry \"not found\"",
             "limit of \"a b\" in use",
         ] {
             assert!(!Parsed::new(query).words.is_empty(), "{query}");
