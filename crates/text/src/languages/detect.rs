@@ -20,7 +20,7 @@ impl Language {
     #[must_use]
     pub fn detect(path: &str, first_line: &str) -> Option<&'static Self> {
         let name = file_name(path).to_ascii_lowercase();
-        let index = Index::get();
+        let index = Names::get();
         if let Some(language) = index.file_names.get(name.as_str()) {
             return Some(language);
         }
@@ -49,7 +49,7 @@ impl Language {
     /// The language with this canonical name, exactly as it is stored. [`Language::resolve`] accepts what people write.
     #[must_use]
     pub fn from_name(name: &str) -> Option<&'static Self> {
-        Index::get().names.get(name).copied()
+        Names::get().names.get(name).copied()
     }
 }
 
@@ -62,7 +62,7 @@ fn interpreter(first_line: &str) -> Option<&str> {
 
 type ByWord = HashMap<&'static str, &'static Language>;
 
-pub struct Index {
+pub struct Names {
     /// By every way to write the name, as it is compared.
     pub written: HashMap<String, &'static Language>,
     names: ByWord,
@@ -71,10 +71,10 @@ pub struct Index {
     interpreters: ByWord,
 }
 
-impl Index {
+impl Names {
     pub fn get() -> &'static Self {
-        static INDEX: OnceLock<Index> = OnceLock::new();
-        INDEX.get_or_init(|| {
+        static NAMES: OnceLock<Names> = OnceLock::new();
+        NAMES.get_or_init(|| {
             let by = |words: fn(&'static Language) -> &'static str| {
                 let each = |language| words(language).split_whitespace().map(move |word| (word, language));
                 LANGUAGES.iter().flat_map(each).collect()

@@ -81,13 +81,16 @@ impl Ending {
 }
 
 /// Imports, publishes, embeds and reports.
-pub fn import_and_report<I>(
+pub fn import_and_report<I, F>(
     ending: Ending,
     global: &Global,
     output: &Output,
     read: impl FnOnce(&Config) -> Result<I>,
-    import: impl FnOnce(&Index, I, &Progress) -> Result<ImportSummary, Error>,
-) -> Result<Exit> {
+    import: F,
+) -> Result<Exit>
+where
+    F: FnOnce(&Index, I, &Progress) -> Result<ImportSummary, Error>,
+{
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     // An unreadable input must not leave an empty index behind.
