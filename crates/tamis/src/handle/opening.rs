@@ -176,21 +176,10 @@ pub struct IndexBuilder {
     reranker: Option<Arc<dyn Reranker>>,
 }
 
-impl Index {
-    /// Opens the index of the tree that contains `path`, and creates an empty one if there is none. The tree, its index and the
-    /// configuration are found as the `tamis` command finds them: the nearest directory with `.tamis` or `.git`, the environment
-    /// (`TAMIS_…`), `.tamis/config.toml` and the user's `config.toml`.
-    ///
-    /// # Errors
-    /// `path` is not a directory, the configuration is invalid, or the index cannot be created or read.
-    pub fn open(path: impl AsRef<Path>) -> Result<Index, Error> {
-        Index::builder(path).open()
-    }
-
-    /// Starts building the index of the tree that contains `path`.
-    pub fn builder(path: impl AsRef<Path>) -> IndexBuilder {
-        IndexBuilder {
-            path: path.as_ref().to_owned(),
+impl IndexBuilder {
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
             directory: None,
             config: None,
             settings: Vec::new(),
@@ -198,9 +187,7 @@ impl Index {
             reranker: None,
         }
     }
-}
 
-impl IndexBuilder {
     /// Keeps the index in `directory` instead of `.tamis` in the tree. This overrides `TAMIS_INDEX`.
     pub fn index_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());

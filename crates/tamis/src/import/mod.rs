@@ -68,14 +68,7 @@ pub fn is_imported(path: &str) -> bool {
 /// Imports content that is not a file of the tree, and lists and removes it. From [`Index::imports`].
 #[derive(Clone, Copy)]
 pub struct Imports<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// Returns the imports of this index: issues, wiki pages and conversations, which are not files of the tree.
-    pub fn imports(&self) -> Imports<'_> {
-        Imports { index: self }
-    }
+    pub(crate) index: &'a Index,
 }
 
 // Chooses the namespace and the origin of an import, and keeps two issue trackers out of one namespace.
@@ -491,7 +484,7 @@ impl Imports<'_> {
                 self.index.store.remove_namespace(&namespace.name)?;
             }
         }
-        self.index.note_removed_commits()?;
+        commits::note_removed_commits(self.index)?;
         match publish_store(&*self.index.store, observer) {
             // The next run publishes what is removed.
             Err(Error::Cancelled) => {}

@@ -418,27 +418,22 @@ fn seconds_left(beginning: &Beginning, missing: u64, now_ms: i64) -> Option<u64>
     Some((took * missing).div_ceil(done * 1000))
 }
 
-impl Index {
-    /// Returns how far the process is that embeds in the background; `None` if none does.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn embedding_progress(&self) -> Result<Option<EmbeddingProgress>, Error> {
-        if !self.store.is_embedding() {
-            return Ok(None);
-        }
-        let beginning = self.store.property(PROGRESS_PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
-        let Some(beginning) = beginning.filter(|it: &Beginning| self.config.index.models.contains(&it.model)) else {
-            return Ok(None);
-        };
-        let coverage = self.store.coverage(&self.models.id(&beginning.model)?, &self.embedded_here())?;
-        Ok(Some(EmbeddingProgress {
-            embedded: coverage.embedded,
-            passages: coverage.passages,
-            seconds_left: seconds_left(&beginning, coverage.passages.saturating_sub(coverage.embedded), now_ms()),
-            model: beginning.model,
-        }))
+/// Does the work of [`Index::embedding_progress`].
+pub(super) fn progress(index: &Index) -> Result<Option<EmbeddingProgress>, Error> {
+    if !index.store.is_embedding() {
+        return Ok(None);
     }
+    let beginning = index.store.property(PROGRESS_PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
+    let Some(beginning) = beginning.filter(|it: &Beginning| index.config.index.models.contains(&it.model)) else {
+        return Ok(None);
+    };
+    let coverage = index.store.coverage(&index.models.id(&beginning.model)?, &index.embedded_here())?;
+    Ok(Some(EmbeddingProgress {
+        embedded: coverage.embedded,
+        passages: coverage.passages,
+        seconds_left: seconds_left(&beginning, coverage.passages.saturating_sub(coverage.embedded), now_ms()),
+        model: beginning.model,
+    }))
 }
 
 // Embedding in the background: one process an index makes the vectors that the better models lack.
@@ -452,73 +447,59 @@ const GLANCE: Duration = Duration::from_millis(500);
 /// Pause between two attempts to begin while another process embeds.
 const RETRY: Duration = Duration::from_secs(1);
 
-impl Index {
-    /// Embeds passages without a vector, for each model of the configuration, in small steps. The observer follows each step and
-    /// can wait in it; others can write in between. While another process embeds in the background, this waits for it.
-    ///
-    /// # Errors
-    /// Another process keeps writing, the directory is not writable, or a model fails. Everything committed before stays.
-    pub fn embed_missing(&self, observer: &dyn Observer) -> Result<RunReport, Error> {
-        let _embedding = loop {
-            match self.right_to_embed(Duration::ZERO) {
-                Err(Error::Store(StoreError::Busy { .. })) if !observer.cancelled() => std::thread::sleep(RETRY),
-                taken => break taken?,
-            }
-        };
-        self.embed(self.config.index.models.iter(), &BESIDE_CALLS, observer)
-    }
-
-    /// [`Index::embed_missing`] in a process of its own, without remote models. Returns `None` at once if another process embeds
-    /// in the background.
-    ///
-    /// # Errors
-    /// As [`Index::embed_missing`].
-    pub fn embed_alone(&self, observer: &dyn Observer) -> Result<Option<RunReport>, Error> {
-        let _embedding = match self.right_to_embed(GLANCE) {
-            Err(Error::Store(StoreError::Busy { .. })) => return Ok(None),
-            taken => taken?,
-        };
-        if !self.has_embedded_alone()? {
-            let _writing = self.wait_to_write(observer)?;
-            self.store.set_property(BACKGROUND_PROPERTY, "embedded")?;
+/// Does the work of [`Index::embed_missing`].
+pub(super) fn beside_calls(index: &Index, observer: &dyn Observer) -> Result<RunReport, Error> {
+    let _embedding = loop {
+        match right_to_embed(index, Duration::ZERO) {
+            Err(Error::Store(StoreError::Busy { .. })) if !observer.cancelled() => std::thread::sleep(RETRY),
+            taken => break taken?,
         }
-        let models = self.config.index.models.iter().filter(|name| !self.models.is_remote(name));
-        self.embed(models, &ALONE, observer).map(Some)
-    }
+    };
+    embed_models(index, index.config.index.models.iter(), &BESIDE_CALLS, observer)
+}
 
-    /// Returns `true` if [`Index::embed_alone`] has something to do after a run: a model of this machine lacks vectors, nobody makes
-    /// them, and the configuration allows it. Workers do it for a database.
-    pub fn wants_background(&self, report: &RunReport) -> bool {
-        let is_lacking = |name: &String| !self.models.is_remote(name) && !report.unusable.contains_key(name);
-        self.config.index.background
-            && self.config.store.url.is_none()
-            && self.is_writable()
-            && report.pending.keys().any(is_lacking)
-            && !self.store.is_embedding()
+/// Does the work of [`Index::embed_alone`].
+pub(super) fn alone(index: &Index, observer: &dyn Observer) -> Result<Option<RunReport>, Error> {
+    let _embedding = match right_to_embed(index, GLANCE) {
+        Err(Error::Store(StoreError::Busy { .. })) => return Ok(None),
+        taken => taken?,
+    };
+    if !has_embedded_alone(index)? {
+        let _writing = index.wait_to_write(observer)?;
+        index.store.set_property(BACKGROUND_PROPERTY, "embedded")?;
     }
+    let models = index.config.index.models.iter().filter(|name| !index.models.is_remote(name));
+    embed_models(index, models, &ALONE, observer).map(Some)
+}
 
-    /// Returns `true` if [`Index::embed_alone`] was ever called for this index.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn has_embedded_alone(&self) -> Result<bool, Error> {
-        Ok(self.store.property(BACKGROUND_PROPERTY)?.is_some())
-    }
+/// Does the work of [`Index::wants_background`].
+pub(super) fn wants_background(index: &Index, report: &RunReport) -> bool {
+    let is_lacking = |name: &String| !index.models.is_remote(name) && !report.unusable.contains_key(name);
+    index.config.index.background
+        && index.config.store.url.is_none()
+        && index.is_writable()
+        && report.pending.keys().any(is_lacking)
+        && !index.store.is_embedding()
+}
 
-    fn right_to_embed(&self, patience: Duration) -> Result<Writing<'_>, Error> {
-        Ok(self.store.wait_to_embed(patience)?)
-    }
+/// Does the work of [`Index::has_embedded_alone`].
+pub(super) fn has_embedded_alone(index: &Index) -> Result<bool, Error> {
+    Ok(index.store.property(BACKGROUND_PROPERTY)?.is_some())
+}
 
-    fn embed<'a>(
-        &self,
-        models: impl Iterator<Item = &'a String>,
-        pace: &Pace,
-        observer: &dyn Observer,
-    ) -> Result<RunReport, Error> {
-        let mut report = RunReport::default();
-        embed_missing(self, models, pace, observer, &mut report)?;
-        Ok(report)
-    }
+fn right_to_embed(index: &Index, patience: Duration) -> Result<Writing<'_>, Error> {
+    Ok(index.store.wait_to_embed(patience)?)
+}
+
+fn embed_models<'a>(
+    index: &Index,
+    models: impl Iterator<Item = &'a String>,
+    pace: &Pace,
+    observer: &dyn Observer,
+) -> Result<RunReport, Error> {
+    let mut report = RunReport::default();
+    embed_missing(index, models, pace, observer, &mut report)?;
+    Ok(report)
 }
 
 #[cfg(test)]

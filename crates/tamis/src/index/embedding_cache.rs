@@ -137,37 +137,23 @@ pub(crate) fn remember(index: &Index, cached: &BTreeMap<String, u64>) -> Result<
     Ok(index.store.set_property(PROPERTY, &text)?)
 }
 
-impl Index {
-    /// Returns the state of the user's cache of vectors; `None` if it is turned off or does not exist yet.
-    ///
-    /// # Errors
-    /// The cache or the store cannot be read.
-    pub fn embedding_cache(&self) -> Result<Option<EmbeddingCacheStatus>, Error> {
-        let config = &self.config().index.embedding_cache;
-        // A look at the cache does not create one.
-        if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
-            return Ok(None);
-        }
-        let Some(cache) = open(config)? else { return Ok(None) };
-        let summary = cache.summary()?;
-        let last_run = self.store.property(PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
-        Ok(Some(EmbeddingCacheStatus {
-            path: cache.path().to_owned(),
-            vectors: summary.vectors,
-            bytes: summary.bytes,
-            most_bytes: config.most_bytes,
-            last_run: last_run.unwrap_or_default(),
-        }))
+/// Does the work of [`Index::embedding_cache`].
+pub(super) fn status(index: &Index) -> Result<Option<EmbeddingCacheStatus>, Error> {
+    let config = &index.config().index.embedding_cache;
+    // A look at the cache does not create one.
+    if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
+        return Ok(None);
     }
-
-    /// Returns the damage to the user's cache of vectors, as [`check_embedding_cache`] finds it.
-    ///
-    /// # Errors
-    /// As [`check_embedding_cache`].
-    pub fn check_embedding_cache(&self, mend: bool) -> Result<Option<String>, Error> {
-        let checked = check_embedding_cache(&self.config().index.embedding_cache, mend)?;
-        Ok(checked.and_then(|checked| checked.damage))
-    }
+    let Some(cache) = open(config)? else { return Ok(None) };
+    let summary = cache.summary()?;
+    let last_run = index.store.property(PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(Some(EmbeddingCacheStatus {
+        path: cache.path().to_owned(),
+        vectors: summary.vectors,
+        bytes: summary.bytes,
+        most_bytes: config.most_bytes,
+        last_run: last_run.unwrap_or_default(),
+    }))
 }
 
 /// The result of a check of the user's cache of vectors.

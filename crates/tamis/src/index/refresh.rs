@@ -12,6 +12,7 @@ use tamis_text::{NoteOptions, Options};
 use super::embed::{embed, embed_with};
 use super::read::{Reader, ReadingRecord, bytes, content_hash, is_file};
 use super::report::{MOST_BYTES, MOST_FILES, RunReport, SourceReport, UnreadDocument};
+use super::sources::{claim, register};
 use super::walk::{Found, FoundFile, is_by_size, skip_by_path, walk, walk_file};
 use super::{Plan, RunOptions, document, is_left_out, movable, plan, publish, remaining};
 use crate::Error;
@@ -71,8 +72,8 @@ pub(crate) fn run_file(
     observer: &dyn Observer,
 ) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
-    index.claim(&index.registry, false)?;
-    index.register(&index.registry)?;
+    claim(index, &index.registry, false)?;
+    register(index, &index.registry)?;
     let found = list_file(index, source, path)?;
     let known = index.store.document(&source.namespace, path)?.filter(is_file);
     let plan = plan(&source.root, &found, known.into_iter().collect(), options.reread);
@@ -115,8 +116,8 @@ struct Work<'a> {
 pub(crate) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
     let started = Instant::now();
-    index.claim(&index.registry, false)?;
-    index.register(&index.registry)?;
+    claim(index, &index.registry, false)?;
+    register(index, &index.registry)?;
     observer.stage(Stage::Walk, 0);
     let mut works = Vec::new();
     for (source, state, found) in listed(index) {

@@ -59,6 +59,7 @@ pub(crate) use judgements::{IMPORTED_JUDGEMENTS, entry_labels};
 pub(crate) use plan::covering;
 pub(crate) use pool::{Candidates, Ordered, OrderedPassage, SimilarPassages, candidates, scope_around, similar};
 pub(crate) use present::most_below;
+pub(crate) use query::filter_of;
 pub(crate) use recording::{Configured, ReplayGrounds, Served, replayed};
 pub(crate) use relevance::OnDemandVectors;
 pub use request::{

@@ -23,6 +23,7 @@ use crate::collections::SKIPPED;
 use crate::file::untrusted::Directory;
 #[cfg(feature = "clap")]
 use crate::flag_values::{language, whole};
+use crate::get::not_found;
 use crate::handle::Index;
 use crate::index::{is_file, limits};
 use crate::search::{Asker, Context, SearchRequest, moment, scope_of};
@@ -250,7 +251,7 @@ impl Tree<'_> {
     /// Explains why a named path has no files.
     fn missing(&self, path: &str, scope: &TreeScope) -> Result<Error, Error> {
         let allowed = scope.asker.allowed_namespaces.as_deref();
-        let mut error = self.index.not_found(scope.namespace.as_deref(), path.trim_matches('/'), allowed)?;
+        let mut error = not_found(self.index, scope.namespace.as_deref(), path.trim_matches('/'), allowed)?;
         if let Error::NotFound { wanted, .. } | Error::LeftOut { wanted, .. } = &mut error {
             path.clone_into(wanted);
         }

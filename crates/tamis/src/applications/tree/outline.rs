@@ -10,7 +10,7 @@ use super::{Tree, TreeScope};
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flag_values::whole;
-use crate::get::{Named, by_line, whole_text};
+use crate::get::{Named, by_line, meant_by, path_in, whole_text};
 use crate::handle::readable;
 use crate::search::Asker;
 
@@ -160,11 +160,11 @@ impl Tree<'_> {
             if !readable(allowed, namespace) {
                 return Ok(None);
             }
-            let path = self.index.path_in(namespace, path.to_owned())?;
+            let path = path_in(self.index, namespace, path.to_owned())?;
             let document = path.map(|path| self.index.store.document(namespace, &path)).transpose()?;
             return Ok(document.flatten());
         }
-        match self.index.meant_by(&request.path, allowed) {
+        match meant_by(self.index, &request.path, allowed) {
             // Lines stand for their file.
             Ok(Named::Lines(place, _)) => Ok(self.index.store.document(&place.namespace, &place.path)?),
             Ok(_) | Err(Error::NotFound { .. } | Error::Argument { .. }) => Ok(None),
