@@ -120,7 +120,7 @@ pub(crate) fn status(index: &Index) -> Result<Status, Error> {
         }
         sources.push(status);
     }
-    summary.collections.retain(|count| count.name != SKIPPED);
+    summary.counts.collections.retain(|count| count.name != SKIPPED);
     Ok(Status {
         root: index.root().to_owned(),
         directory: index.location().directory.clone(),

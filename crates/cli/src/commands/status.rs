@@ -77,7 +77,7 @@ fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) ->
         import::print_list(out, &status.imported)?;
     }
     evidence(out, status)?;
-    for (heading, counts) in [("collection", &summary.collections), ("language", &summary.languages)] {
+    for (heading, counts) in [("collection", &summary.counts.collections), ("language", &summary.counts.languages)] {
         let mut table = Columns::new(&[heading, ">documents", ">passages"]);
         let mut counts: Vec<_> = counts.iter().collect();
         counts.sort_by(|a, b| b.passages.cmp(&a.passages).then_with(|| a.name.cmp(&b.name)));

@@ -83,8 +83,8 @@ impl Tool for Status {
             let (documents, passages) = (one.documents as usize, one.passages as usize);
             format!("{} ({}, {})", name(&one.name), counted(documents, "document"), counted(passages, "passage"))
         };
-        list("namespaces", summary.namespaces.iter().map(sizes).collect());
-        list("collections", summary.collections.iter().map(sizes).collect());
+        list("namespaces", summary.counts.namespaces.iter().map(sizes).collect());
+        list("collections", summary.counts.collections.iter().map(sizes).collect());
         let embedded = |model: &tamis_store::ModelSummary| {
             format!("{} ({} of {passages} embedded)", model.model.id, model.coverage.embedded)
         };
@@ -160,11 +160,11 @@ fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Re
     let summary = &mut status.summary;
     summary.documents = namespaces.iter().map(|count| count.documents).sum();
     summary.passages = namespaces.iter().map(|count| count.passages).sum();
-    summary.namespaces = namespaces;
-    summary.collections = collections.into_values().collect();
+    summary.counts.namespaces = namespaces;
+    summary.counts.collections = collections.into_values().collect();
     // Both are those of passages, which are not counted by namespace.
-    summary.languages.clear();
-    summary.roles.clear();
+    summary.counts.languages.clear();
+    summary.counts.roles.clear();
     summary.sizes = Default::default();
     summary.last_change_ms = None;
     summary.last_publish_ms = None;

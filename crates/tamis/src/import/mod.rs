@@ -39,7 +39,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tamis_store::{Change, DocumentState, NewDocument, Origin, TextForm};
+use tamis_store::{Change, DocumentState, FileStat, NewDocument, Origin, TextForm};
 use tamis_text::{Category, Document, Issue, Options};
 
 use crate::Error;
@@ -296,7 +296,7 @@ impl<'a> Target<'a> {
             language: document.language.map(str::to_owned),
             role: document.role.as_str().to_owned(),
             title: document.title.clone(),
-            size: content.text.len() as u64,
+            file: FileStat { size: content.text.len() as u64, ..FileStat::default() },
             dated_ns: document.dated_ns,
             severity: document.severity.clone(),
             content_hash,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use tamis_embed::{ModelInfo, Provider};
-use tamis_store::{Applied, Change, EVIDENCE_COLLECTION, NewDocument, NewPassage, TextForm};
+use tamis_store::{Applied, Change, EVIDENCE_COLLECTION, FileStat, NewDocument, NewPassage, TextForm};
 use tamis_text::{Category, Document, Language, Options, Skip};
 
 use super::read::is_file;
@@ -423,9 +423,7 @@ fn text_document(index: &Index, document: &TextDocument) -> NewDocument {
         origin: None,
         language: None,
         role: read.role.as_str().to_owned(),
-        size: document.text.len() as u64,
-        modified_ns: 0,
-        stamp: 0,
+        file: FileStat { size: document.text.len() as u64, ..FileStat::default() },
         dated_ns: None,
         severity: None,
         content_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),

@@ -433,7 +433,7 @@ pub(crate) fn plan(root: &Path, found: &Found, mut documents: Vec<DocumentState>
 }
 
 fn is_same(document: &DocumentState, file: &FoundFile) -> bool {
-    (document.size, document.modified_ns, document.stamp) == (file.size, file.modified_ns, file.stamp)
+    document.file == file.state
 }
 
 /// Returns `true` for a document that stands for a file left out for its content; documents without readable text are named by

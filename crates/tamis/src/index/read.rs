@@ -115,9 +115,7 @@ impl<'a> Reader<'a> {
     fn without_text(&self, file: &FoundFile, skip: &str, content_hash: [u8; 32]) -> NewDocument {
         NewDocument {
             role: skip.to_owned(),
-            size: file.size,
-            modified_ns: file.modified_ns,
-            stamp: file.stamp,
+            file: file.state,
             content_hash,
             ..NewDocument::new(self.namespace, SKIPPED, file.path.as_str())
         }
@@ -125,9 +123,9 @@ impl<'a> Reader<'a> {
 
     /// The document of a file that is not read, since it is too large.
     pub fn too_large(&self, file: &FoundFile) -> Option<NewDocument> {
-        let skip = skip_by_path(&file.path, file.size, self.config).filter(|skip| is_by_size(*skip))?;
+        let skip = skip_by_path(&file.path, file.state.size, self.config).filter(|skip| is_by_size(*skip))?;
         // Another large file must not look like this one, moved.
-        let hash = content_hash(file, format!("{}\n{}", file.path, file.size).as_bytes());
+        let hash = content_hash(file, format!("{}\n{}", file.path, file.state.size).as_bytes());
         Some(self.without_text(file, skip.as_str(), hash))
     }
 

@@ -175,8 +175,8 @@ fn check_size(work: &Work<'_>) -> Result<(), Error> {
     if *unchanged > 0 || read.iter().any(|(_, known)| known.is_some()) {
         return Ok(());
     }
-    let is_read = |file: &FoundFile| !skip_by_path(&file.path, file.size, work.limits).is_some_and(is_by_size);
-    let sizes = read.iter().filter(|(file, _)| is_read(file)).map(|(file, _)| file.size);
+    let is_read = |file: &FoundFile| !skip_by_path(&file.path, file.state.size, work.limits).is_some_and(is_by_size);
+    let sizes = read.iter().filter(|(file, _)| is_read(file)).map(|(file, _)| file.state.size);
     let (files, bytes) = sizes.fold((0, 0), |(files, bytes): (u64, u64), size| (files + 1, bytes.saturating_add(size)));
     match files > MOST_FILES || bytes > MOST_BYTES {
         true => Err(Error::LargeTree { root: work.source.root.clone(), files, bytes }),
@@ -501,8 +501,7 @@ fn outcome(
         && !resplit
         && known.content_hash == content_hash(file, &bytes)
     {
-        let FoundFile { size, modified_ns, stamp, .. } = *file;
-        let touch = Change::Touch { document: known.document, size, modified_ns, stamp };
+        let touch = Change::Touch { document: known.document, file: file.state };
         return change(touch, &known.collection, &known.role);
     }
     let document = match record {
@@ -524,13 +523,7 @@ fn outcome(
     match moved {
         Some(gone) => Outcome::Moved(
             gone.document,
-            Box::new(Change::Move {
-                document: gone.document,
-                path: file.path.clone(),
-                size: file.size,
-                modified_ns: file.modified_ns,
-                stamp: file.stamp,
-            }),
+            Box::new(Change::Move { document: gone.document, path: file.path.clone(), file: file.state }),
         ),
         None => put(document),
     }

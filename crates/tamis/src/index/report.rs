@@ -236,14 +236,14 @@ impl Preview {
                 name(path, kind);
             }
             for file in &found.files {
-                match skip_by_path(&file.path, file.size, &config.index).filter(|skip| is_by_size(*skip)) {
+                match skip_by_path(&file.path, file.state.size, &config.index).filter(|skip| is_by_size(*skip)) {
                     Some(skip) => {
                         name(&file.path, skip.as_str());
                         *preview.skipped.entry(skip.as_str().to_owned()).or_default() += 1;
                     }
                     None => {
                         preview.files += 1;
-                        preview.bytes += file.size;
+                        preview.bytes += file.state.size;
                     }
                 }
             }

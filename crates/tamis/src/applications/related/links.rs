@@ -235,7 +235,7 @@ fn folded(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::search::test_support::passage;
-    use tamis_store::DocumentId;
+    use tamis_store::{DocumentId, FileStat};
 
     fn page(path: &str, title: Option<&str>) -> DocumentState {
         DocumentState {
@@ -247,9 +247,7 @@ mod tests {
             language: None,
             role: "main".into(),
             title: title.map(str::to_owned),
-            size: 1,
-            modified_ns: 0,
-            stamp: 0,
+            file: FileStat { size: 1, modified_ns: 0, stamp: 0 },
             dated_ns: None,
             content_hash: [0; 32],
             note: None,

@@ -101,11 +101,11 @@ pub struct FileEntry {
 
 impl From<DocumentState> for FileEntry {
     fn from(document: DocumentState) -> Self {
-        let changed = document.dated_ns.or(Some(document.modified_ns).filter(|ns| *ns > 0));
+        let changed = document.dated_ns.or(Some(document.file.modified_ns).filter(|ns| *ns > 0));
         FileEntry {
             namespace: document.namespace,
             path: document.path,
-            bytes: document.size,
+            bytes: document.file.size,
             language: document.language,
             role: document.role,
             changed_at: changed.map(|ns| moment(ns).to_string()),
@@ -130,7 +130,7 @@ impl Tree<'_> {
             }
             Some(part) => by_part(part, listed.files),
         };
-        let bytes = files.iter().map(|file| file.size).sum();
+        let bytes = files.iter().map(|file| file.file.size).sum();
         let total = files.len() as u64;
         files.truncate(request.limit.unwrap_or(usize::MAX));
         Ok(FilesAnswer {
