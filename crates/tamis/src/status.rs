@@ -25,15 +25,9 @@ pub struct Status {
     pub directory: PathBuf,
     /// The name under which the tree's documents are stored.
     pub namespace: String,
-    /// The number of files that differ from the index.
-    pub stale: u64,
-    /// The number of files left out, by kind.
-    pub skipped: BTreeMap<String, u64>,
-    /// Documents without readable text, such as an encrypted PDF, with the reason.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<UnreadDocument>,
-    /// Files with remarks for people on how they were read.
-    pub notes: Vec<(String, String)>,
+    /// Files that differ, are left out or need a remark.
+    #[serde(flatten)]
+    pub files: FileStatus,
     /// The repositories of the index. An index of one tree has that tree only.
     pub sources: Vec<SourceStatus>,
     /// The imported documents, by origin.
@@ -52,6 +46,20 @@ pub struct Status {
     /// The counts of the store.
     #[serde(flatten)]
     pub summary: Summary,
+}
+
+/// The files of an index that differ from it, are left out or need a remark.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct FileStatus {
+    /// The number of files that differ from the index.
+    pub stale: u64,
+    /// The number of files left out, by kind.
+    pub skipped: BTreeMap<String, u64>,
+    /// Documents without readable text, such as an encrypted PDF, with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<UnreadDocument>,
+    /// Files with remarks for people on how they were read.
+    pub notes: Vec<(String, String)>,
 }
 
 /// The state of one repository of an index.
@@ -125,10 +133,7 @@ pub(crate) fn status(index: &Index) -> Result<Status, Error> {
         root: index.root().to_owned(),
         directory: index.location().directory.clone(),
         namespace: index.namespace().to_owned(),
-        stale: sources.iter().map(|source| source.stale).sum(),
-        skipped,
-        unread,
-        notes,
+        files: FileStatus { stale: sources.iter().map(|source| source.stale).sum(), skipped, unread, notes },
         sources,
         imported: index.imports().list()?,
         #[cfg(feature = "evidence")]

@@ -172,7 +172,7 @@ fn print_troubleshooting(out: &mut dyn Page, found: &Troubleshooting) -> io::Res
 }
 
 fn solved(out: &mut dyn Page, issue: &SolvedIssue) -> io::Result<()> {
-    write!(out, "{}  {:.2}", label(&issue.source).purple(), issue.similarity.green())?;
+    write!(out, "{}  {:.2}", label(&issue.source).purple(), issue.scores.similarity.green())?;
     write!(out, "  {}", label(&issue.title).bold())?;
     let kind = issue.kind.replace('_', " ");
     writeln!(out, "  {}", format_args!("({kind}, {})", label(&issue.state)).dimmed())?;

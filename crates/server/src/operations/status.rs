@@ -69,7 +69,7 @@ impl Tool for Status {
     fn text(call: &Call<'_>, status: &tamis::Status, _: &Nothing) -> String {
         let summary = &status.summary;
         let passages = summary.passages;
-        let fresh = match status.stale {
+        let fresh = match status.files.stale {
             0 => "up to date".to_owned(),
             stale => format!("{stale} files have changed since"),
         };
@@ -153,9 +153,9 @@ fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Re
     if !may_read(&status.namespace) {
         status.namespace = String::new();
     }
-    status.stale = status.sources.iter().map(|source| source.stale).sum();
-    status.skipped.clear();
-    status.notes.clear();
+    status.files.stale = status.sources.iter().map(|source| source.stale).sum();
+    status.files.skipped.clear();
+    status.files.notes.clear();
     status.embedding_cache = None;
     let summary = &mut status.summary;
     summary.documents = namespaces.iter().map(|count| count.documents).sum();

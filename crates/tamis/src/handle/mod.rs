@@ -58,16 +58,23 @@ pub struct Index {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Models,
     pub(crate) usage: UsageLogFile,
-    pub(crate) shifts: FittedShifts,
+    /// What searches made, for later ones.
+    pub(crate) kept: Kept,
     pub(crate) registry: Registry,
     /// Reads the first entries of each search, if there is one.
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
     /// The reason why the index is read-only, if it is.
     pub(crate) obstacle: Option<StoreError>,
-    /// Vectors that searches made, for an index that cannot keep them.
-    pub(crate) on_demand: OnDemandVectors,
     /// The namespaces that imports have written to.
     imported: Mutex<BTreeSet<String>>,
+}
+
+/// What searches made and later ones use again, while the index is open.
+#[derive(Default)]
+pub(crate) struct Kept {
+    pub(crate) shifts: FittedShifts,
+    /// Vectors that searches made, for an index that cannot keep them.
+    pub(crate) on_demand: OnDemandVectors,
 }
 
 impl Index {
@@ -114,11 +121,10 @@ impl Index {
             store,
             models,
             usage,
-            shifts: FittedShifts::default(),
             registry,
             reranker,
             obstacle,
-            on_demand: OnDemandVectors::default(),
+            kept: Kept::default(),
             imported: Mutex::default(),
         })
     }

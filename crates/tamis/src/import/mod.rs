@@ -52,7 +52,7 @@ use crate::progress::Observer;
 pub use crate::error::{GithubError, UnreadableRecord};
 pub use commits::{CommitImport, FileCommit};
 pub use conversations::{ConversationImport, ImportedLog};
-pub use github::{GITHUB_HOST, GithubImport, GithubReport, IssueStates, Repository, Stopped};
+pub use github::{GITHUB_HOST, GithubCounts, GithubImport, GithubReport, IssueStates, Repository, Stopped};
 pub use issues::{ImportInput, IssueImport, LARGEST_IMPORT};
 #[cfg(feature = "wiki")]
 pub use pages::{ImportedWiki, PageImport};
@@ -140,18 +140,9 @@ pub struct ImportSummary {
     pub namespace: String,
     /// The collection: `issues`, `wiki`, `sessions`, `commits` or `evidence`.
     pub collection: String,
-    /// New documents. Records of evidence count by the same rules.
-    pub added: u64,
-    /// Changed documents.
-    pub updated: u64,
-    /// Unchanged documents.
-    pub unchanged: u64,
-    /// Documents with a later state in the index, which stays.
-    pub older: u64,
-    /// New or changed comments of issues, including those of new issues.
-    pub comments: u64,
-    /// Passages that were written.
-    pub passages: u64,
+    /// Its documents, comments and passages, counted.
+    #[serde(flatten)]
+    pub counts: ImportCounts,
     /// Records of evidence by kind: `task`, `work`, `page`, `fragment`, `claim`, `edge`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, RecordCounts>,
@@ -169,15 +160,32 @@ pub struct ImportSummary {
     pub timings_ms: BTreeMap<String, f64>,
 }
 
+/// The documents of an import by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ImportCounts {
+    /// New documents. Records of evidence count by the same rules.
+    pub added: u64,
+    /// Changed documents.
+    pub updated: u64,
+    /// Unchanged documents.
+    pub unchanged: u64,
+    /// Documents with a later state in the index, which stays.
+    pub older: u64,
+    /// New or changed comments of issues, including those of new issues.
+    pub comments: u64,
+    /// Passages that were written.
+    pub passages: u64,
+}
+
 impl ImportSummary {
     /// Returns `true` if the import changed anything, or with [`ImportSummary::dry_run`] would change it.
     pub fn changed_anything(&self) -> bool {
-        self.added + self.updated > 0
+        self.counts.added + self.counts.updated > 0
     }
 
     /// Returns the number of given documents.
     pub fn documents(&self) -> u64 {
-        self.added + self.updated + self.unchanged + self.older
+        self.counts.added + self.counts.updated + self.counts.unchanged + self.counts.older
     }
 
     /// Returns the summary of the same import, stopped before it changed anything.
@@ -369,14 +377,14 @@ fn commit_with(
 ) -> Result<ImportSummary, Error> {
     for outcome in outcomes {
         let (counter, document) = match outcome {
-            Outcome::Added(document) => (&mut summary.added, Some(document)),
-            Outcome::Updated(document) => (&mut summary.updated, Some(document)),
-            Outcome::Unchanged => (&mut summary.unchanged, None),
-            Outcome::Older => (&mut summary.older, None),
+            Outcome::Added(document) => (&mut summary.counts.added, Some(document)),
+            Outcome::Updated(document) => (&mut summary.counts.updated, Some(document)),
+            Outcome::Unchanged => (&mut summary.counts.unchanged, None),
+            Outcome::Older => (&mut summary.counts.older, None),
         };
         *counter += 1;
         if let Some(document) = document {
-            summary.passages += document.passages.len() as u64;
+            summary.counts.passages += document.passages.len() as u64;
             changes.push(Change::Put(*document));
         }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tamis_embed::ModelInfo;
-use tamis_store::{ModelKey, StoreError, TextHash, TextToEmbed, Writing};
+use tamis_store::{ModelKey, StoreError, TextHash, TextToEmbed};
 
 use super::document::model_input;
 use super::embedding_cache::{RunCache, remember};
@@ -76,7 +76,7 @@ pub(crate) fn embed(
             missing = run.missing()?;
         }
         if missing > 0 {
-            report.pending.insert(name.clone(), missing);
+            report.embedding.pending.insert(name.clone(), missing);
         }
         looked_up |= run.cache.is_open();
         if run.finish(report) > 0 {
@@ -85,7 +85,7 @@ pub(crate) fn embed(
         }
     }
     if looked_up {
-        remember(index, &report.cached)?;
+        remember(index, &report.embedding.cached)?;
     }
     build_indexes(index, report)
 }
@@ -139,7 +139,7 @@ pub(crate) fn embed_missing<'a>(
         report.interrupted |= observer.cancelled();
         let missing = run.missing()?;
         if missing > 0 {
-            report.pending.insert(name.clone(), missing);
+            report.embedding.pending.insert(name.clone(), missing);
         }
         looked_up |= run.cache.is_open();
         if run.finish(report) > 0 && !report.interrupted {
@@ -150,7 +150,7 @@ pub(crate) fn embed_missing<'a>(
     }
     if looked_up && !report.interrupted {
         let _writing = index.wait_to_write(observer)?;
-        remember(index, &report.cached)?;
+        remember(index, &report.embedding.cached)?;
     }
     build_indexes(index, report)
 }
@@ -363,13 +363,15 @@ impl<'a> ModelRun<'a> {
     /// Adds the results to the report, and returns the number of new vectors.
     fn finish(mut self, report: &mut RunReport) -> u64 {
         self.cache.prune();
-        for (done, count) in [(&mut report.embedded, self.embedded), (&mut report.cached, self.cached)] {
+        for (done, count) in
+            [(&mut report.embedding.embedded, self.embedded), (&mut report.embedding.cached, self.cached)]
+        {
             if count > 0 {
                 *done.entry(self.name.to_owned()).or_default() += count;
             }
         }
         if self.cache.remark.is_some() {
-            report.uncached = self.cache.remark;
+            report.embedding.uncached = self.cache.remark;
         }
         self.embedded + self.cached
     }
@@ -439,7 +441,7 @@ pub(super) fn progress(index: &Index) -> Result<Option<EmbeddingProgress>, Error
 // Embedding in the background: one process an index makes the vectors that the better models lack.
 
 /// The property that says that a process of its own has embedded here.
-const BACKGROUND_PROPERTY: &str = "background";
+pub(super) const BACKGROUND_PROPERTY: &str = "background";
 
 /// The wait for those that only look whether somebody embeds.
 const GLANCE: Duration = Duration::from_millis(500);
@@ -450,8 +452,8 @@ const RETRY: Duration = Duration::from_secs(1);
 /// Does the work of [`Index::embed_missing`].
 pub(super) fn beside_calls(index: &Index, observer: &dyn Observer) -> Result<RunReport, Error> {
     let _embedding = loop {
-        match right_to_embed(index, Duration::ZERO) {
-            Err(Error::Store(StoreError::Busy { .. })) if !observer.cancelled() => std::thread::sleep(RETRY),
+        match index.store.wait_to_embed(Duration::ZERO) {
+            Err(StoreError::Busy { .. }) if !observer.cancelled() => std::thread::sleep(RETRY),
             taken => break taken?,
         }
     };
@@ -460,35 +462,16 @@ pub(super) fn beside_calls(index: &Index, observer: &dyn Observer) -> Result<Run
 
 /// Does the work of [`Index::embed_alone`].
 pub(super) fn alone(index: &Index, observer: &dyn Observer) -> Result<Option<RunReport>, Error> {
-    let _embedding = match right_to_embed(index, GLANCE) {
-        Err(Error::Store(StoreError::Busy { .. })) => return Ok(None),
+    let _embedding = match index.store.wait_to_embed(GLANCE) {
+        Err(StoreError::Busy { .. }) => return Ok(None),
         taken => taken?,
     };
-    if !has_embedded_alone(index)? {
+    if !index.has_embedded_alone()? {
         let _writing = index.wait_to_write(observer)?;
         index.store.set_property(BACKGROUND_PROPERTY, "embedded")?;
     }
     let models = index.config.index.models.iter().filter(|name| !index.models.is_remote(name));
     embed_models(index, models, &ALONE, observer).map(Some)
-}
-
-/// Does the work of [`Index::wants_background`].
-pub(super) fn wants_background(index: &Index, report: &RunReport) -> bool {
-    let is_lacking = |name: &String| !index.models.is_remote(name) && !report.unusable.contains_key(name);
-    index.config.index.background
-        && index.config.store.url.is_none()
-        && index.is_writable()
-        && report.pending.keys().any(is_lacking)
-        && !index.store.is_embedding()
-}
-
-/// Does the work of [`Index::has_embedded_alone`].
-pub(super) fn has_embedded_alone(index: &Index) -> Result<bool, Error> {
-    Ok(index.store.property(BACKGROUND_PROPERTY)?.is_some())
-}
-
-fn right_to_embed(index: &Index, patience: Duration) -> Result<Writing<'_>, Error> {
-    Ok(index.store.wait_to_embed(patience)?)
 }
 
 fn embed_models<'a>(

@@ -36,7 +36,7 @@ pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embed
 pub use read::try_file;
 pub(crate) use read::{DEADLY, attributes, is_file, passages};
 pub(crate) use refresh::{SPLITTER, SourceComparison, comparisons, list_file};
-pub use report::{Preview, RunReport, SourceReport, UnreadDocument};
+pub use report::{EmbeddingReport, FileCounts, Preview, RunReport, SourceReport, UnreadDocument};
 pub use sources::watch;
 pub(crate) use sources::{claim, import_state_property};
 pub(crate) use walk::limits;
@@ -199,7 +199,13 @@ impl Index {
     /// Returns `true` if [`Index::embed_alone`] has something to do after a run: a model of this machine lacks vectors, nobody makes
     /// them, and the configuration allows it. Workers do it for a database.
     pub fn wants_background(&self, report: &RunReport) -> bool {
-        embed::wants_background(self, report)
+        let RunReport { embedding: EmbeddingReport { pending, unusable, .. }, .. } = report;
+        let is_lacking = |name: &String| !self.models.is_remote(name) && !unusable.contains_key(name);
+        self.config.index.background
+            && self.config.store.url.is_none()
+            && self.is_writable()
+            && pending.keys().any(is_lacking)
+            && !self.store.is_embedding()
     }
 
     /// Returns `true` if [`Index::embed_alone`] was ever called for this index.
@@ -207,7 +213,7 @@ impl Index {
     /// # Errors
     /// The store cannot be read.
     pub fn has_embedded_alone(&self) -> Result<bool, Error> {
-        embed::has_embedded_alone(self)
+        Ok(self.store.property(embed::BACKGROUND_PROPERTY)?.is_some())
     }
 
     /// Returns the state of the user's cache of vectors; `None` if it is turned off or does not exist yet.
@@ -254,7 +260,10 @@ impl Index {
     /// # Errors
     /// Another process keeps writing, or the store cannot be written.
     pub fn take_over_namespaces(&mut self) -> Result<(), Error> {
-        sources::take_over_namespaces(self)
+        let writing = self.wait_to_write(&())?;
+        claim(self, &self.registry, true)?;
+        drop(writing);
+        sources::take_up_sources(self)
     }
 }
 

@@ -138,12 +138,12 @@ pub(crate) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     let record = if is_stale { ReadingRecord::open(&index.location.directory) } else { None };
     let mut published = Published { at: Instant::now(), next: PUBLISH_EVERY };
     for work in works {
-        let before = report.numbers();
-        report.unchanged += work.plan.unchanged - work.plan.left_out.len() as u64;
+        let before = report.counts;
+        report.counts.unchanged += work.plan.unchanged - work.plan.left_out.len() as u64;
         if work.plan.stale() > 0 && !report.interrupted {
             commit(index, &work, record.as_ref(), &mut published, observer, &mut report)?;
         }
-        let mut done = report.since(&before, work.source);
+        let mut done = report.since(before, work.source);
         done.remark = work.remark.clone();
         if !report.interrupted && done.remark.is_none() {
             let property = splitter_property_of(index, work.source);
@@ -317,7 +317,7 @@ fn date(
     let started = Instant::now();
     // A search waits for dates only after a checkout of another commit, or if all dates are lost.
     let waits = !options.hurried;
-    let again = work.resplit || (waits && (options.reread || done.added + done.changed > 0));
+    let again = work.resplit || (waits && (options.reread || done.counts.added + done.counts.changed > 0));
     let undated = document::date(index, work.source, again, &|| observer.cancelled())?;
     let single = index.registry.is_single();
     report.undated.extend(undated.map(|reason| match single {
@@ -429,7 +429,7 @@ fn commit(
                     }
                     Outcome::LeftOut { change, path, kind, had_text } => {
                         leave_out(index, work.source, &path, &kind, report);
-                        report.removed += u64::from(had_text);
+                        report.counts.removed += u64::from(had_text);
                         left_out.push(*change);
                     }
                     // Two new files can be copies of one that is gone. The first counts as the move, the other as new.
@@ -538,10 +538,10 @@ fn copied(work: &Work<'_>, change: Change) -> Option<Change> {
 }
 
 fn count(report: &mut RunReport, applied: Applied) {
-    report.added += applied.added;
-    report.changed += applied.replaced;
-    report.moved += applied.moved;
-    report.removed += applied.deleted;
-    report.unchanged += applied.touched;
-    report.passages += applied.passages_added;
+    report.counts.added += applied.added;
+    report.counts.changed += applied.replaced;
+    report.counts.moved += applied.moved;
+    report.counts.removed += applied.deleted;
+    report.counts.unchanged += applied.touched;
+    report.counts.passages += applied.passages_added;
 }

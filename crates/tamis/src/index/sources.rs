@@ -107,21 +107,13 @@ fn kept_registry(index: &Index) -> Result<Registry, Error> {
 }
 
 /// Replaces the list of sources by the stored one.
-fn take_up_sources(index: &mut Index) -> Result<(), Error> {
+pub(super) fn take_up_sources(index: &mut Index) -> Result<(), Error> {
     index.registry = kept_registry(index)?;
     index.namespace = match index.own_namespace() {
         Some(own) => own.to_owned(),
         None => index.store.property("namespace")?.unwrap_or_else(|| index.namespace.clone()),
     };
     Ok(())
-}
-
-/// Does the work of [`Index::take_over_namespaces`].
-pub(super) fn take_over_namespaces(index: &mut Index) -> Result<(), Error> {
-    let writing = index.wait_to_write(&())?;
-    claim(index, &index.registry, true)?;
-    drop(writing);
-    take_up_sources(index)
 }
 
 /// Makes sure that the namespaces of a list hold the files of its directories. Whoever writes files comes through here first.

@@ -315,7 +315,7 @@ fn vectors_on_demand(
         &namespaces_of(candidates.iter().map(|candidate| &*candidate.passage)),
         &ids,
     )?;
-    let known = &context.index.on_demand;
+    let known = &context.index.kept.on_demand;
     for (vector, candidate) in vectors.iter_mut().zip(candidates).filter(|(vector, _)| vector.is_none()) {
         *vector = known.get(&model.id, candidate.passage.text_hash);
     }

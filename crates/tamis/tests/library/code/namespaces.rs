@@ -8,11 +8,7 @@ use tamis_store::{Change, FileStat, NewDocument, NewNamespace, NewPassage, TextF
 fn put(index: &Index, namespace: &str, owner: Option<&str>, shared: bool, documents: &[(&str, &str)]) {
     let document = |&(path, text): &(&str, &str)| {
         Change::Put(NewDocument {
-            file: FileStat {
-                size: text.len() as u64,
-                modified_ns: 1,
-                ..NewDocument::new(namespace, "notes", path).file /*CALL*/
-            },
+            file: FileStat { size: text.len() as u64, modified_ns: 1, ..FileStat::default() },
             content_hash: *blake3::hash(text.as_bytes()).as_bytes(),
             passages: vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)],
             ..NewDocument::new(namespace, "notes", path)
