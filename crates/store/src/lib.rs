@@ -97,9 +97,9 @@ pub use postgres::{
     TakenJob,
 };
 pub use record::{
-    Applied, Attribute, Calibration, Change, DocumentId, DocumentState, FileStat, ModelKey, Namespace, NewDocument,
-    NewNamespace, NewPassage, PassageId, PassageKey, PassageRef, Place, StoredPassage, TextForm, TextHash, TextToEmbed,
-    Tree, WholeDocument,
+    Applied, Attribute, Calibration, Change, Description, DocumentId, DocumentState, FileStat, ModelKey, Namespace,
+    NewDocument, NewNamespace, NewPassage, PassageId, PassageKey, PassageRef, Place, StoredPassage, TextForm, TextHash,
+    TextToEmbed, Tree, WholeDocument,
 };
 pub use report::{
     Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,

@@ -256,12 +256,9 @@ pub struct DocumentState {
     pub path: String,
     /// Its origin, when it was imported.
     pub origin: Option<String>,
-    /// Its language.
-    pub language: Option<String>,
-    /// Its role.
-    pub role: String,
-    /// Its title.
-    pub title: Option<String>,
+    /// Its language, role and title.
+    #[serde(flatten)]
+    pub description: Description,
     /// The state of its file.
     #[serde(flatten)]
     pub file: FileStat,
@@ -273,6 +270,17 @@ pub struct DocumentState {
     pub note: Option<String>,
     /// The number of its passages.
     pub passages: u32,
+}
+
+/// The language, role and title of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Description {
+    /// Its language.
+    pub language: Option<String>,
+    /// Its role.
+    pub role: String,
+    /// Its title.
+    pub title: Option<String>,
 }
 
 /// What tells a changed file from an unchanged one without reading it.

@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::record::{DocumentId, FileStat, PassageId, TextForm, TextHash};
+use crate::record::{Description, DocumentId, FileStat, PassageId, TextForm, TextHash};
 use crate::usage_record::{CallerKey, ScoringKey, ScoringKeyError};
 
 /// What a writer excludes others from.
@@ -214,10 +214,20 @@ impl<T: FromValue> FromRow for T {
     }
 }
 
-impl FromRow for FileStat {
-    fn from_row(row: &mut Row) -> Result<FileStat, String> {
-        Ok(read!(row => FileStat { size, modified_ns, stamp }))
-    }
+/// Structs whose fields are columns in this order.
+macro_rules! read_columns {
+    ($($type:ident { $($field:ident),+ })+) => {$(
+        impl FromRow for $type {
+            fn from_row(row: &mut Row) -> Result<$type, String> {
+                Ok(read!(row => $type { $($field),+ }))
+            }
+        }
+    )+};
+}
+
+read_columns! {
+    FileStat { size, modified_ns, stamp }
+    Description { language, role, title }
 }
 
 /// A type that a column can be read as.

@@ -78,7 +78,8 @@ impl Index {
     /// # Errors
     /// As [`Index::get`].
     pub fn get_allowed(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Excerpt, Error> {
-        match meant_by(self, wanted, allowed)? {
+        let lookup = Lookup { index: self, allowed };
+        match lookup.meant_by(wanted)? {
             Named::Passage(passage) => Ok(Excerpt {
                 namespace: passage.namespace,
                 path: passage.path,
@@ -88,7 +89,7 @@ impl Index {
                 symbol: passage.symbol,
                 text: passage.text,
             }),
-            Named::Lines(place, lines) => joined_lines(self, place, lines, allowed),
+            Named::Lines(place, lines) => lookup.lines(place, lines),
         }
     }
 
@@ -101,7 +102,8 @@ impl Index {
         let missing = || Error::NotFound { wanted: path.to_owned(), nearest: None };
         let state = if readable(allowed, namespace) { self.store.document(namespace, path)? } else { None };
         state.filter(|state| state.passages > 0).ok_or_else(missing)?;
-        joined_lines(self, DocumentPlace { namespace: namespace.to_owned(), path: path.to_owned() }, None, allowed)
+        Lookup { index: self, allowed }
+            .lines(DocumentPlace { namespace: namespace.to_owned(), path: path.to_owned() }, None)
     }
 
     /// Returns the text that a request asks for.
@@ -120,7 +122,7 @@ impl Index {
         }
         let Excerpt { namespace, path, start_line, end_line, id, symbol, .. } = excerpt;
         let lines = (start_line.saturating_sub(context).max(1), end_line.saturating_add(context));
-        let around = joined_lines(self, DocumentPlace { namespace, path }, Some(lines), allowed)?;
+        let around = Lookup { index: self, allowed }.lines(DocumentPlace { namespace, path }, Some(lines))?;
         Ok(Excerpt { id, symbol, ..around })
     }
 
@@ -147,75 +149,202 @@ impl Index {
     }
 }
 
-/// Finds what `wanted` names in the readable namespaces, in the forms that [`Index::get`] takes. The document exists; its
-/// lines need not.
-pub(crate) fn meant_by(index: &Index, wanted: &str, allowed: Option<&[String]>) -> Result<Named, Error> {
-    if wanted.trim().is_empty() {
-        return Err(Error::argument("id", format!("{wanted:?}"), "a path, a passage or the number of an issue"));
-    }
-    if let Some(place) = issue_by_number(index, wanted, allowed)? {
-        return Ok(Named::Lines(place, None));
-    }
-    if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        let mut found = index.store.find(&wanted.to_ascii_lowercase(), MOST_ALIKE)?;
-        found.retain(|passage| readable(allowed, &passage.namespace));
-        found.truncate(2);
-        match (found.pop(), found.pop()) {
-            (None, _) => {}
-            (Some(passage), None) => return Ok(Named::Passage(Box::new(passage))),
-            _ => {
-                return Err(Error::argument(
-                    "id",
-                    format!("{wanted:?}"),
-                    "longer: the identifiers of several passages begin with it",
-                ));
-            }
-        }
-    }
-    let namespaces = readable_names(index, allowed)?;
-    let mut forms: Vec<(Option<&str>, &str)> =
-        in_namespace(&namespaces, wanted).into_iter().chain([(None, wanted)]).collect();
-    // In an index of one tree, people rarely name the namespace, so a path is tried as a path first.
-    if index.is_of_one_tree() {
-        forms.reverse();
-    }
-    for &(namespace, wanted) in &forms {
-        // A path may contain a colon itself. If a document has the whole path, it is meant.
-        if let Some(place) = place(index, namespace, wanted, allowed)? {
-            return Ok(Named::Lines(with_text(index, place)?, None));
-        }
-        // What another program printed can have more after the line.
-        let (path, lines) = match split_lines(wanted) {
-            Err(_) if forms.len() > 1 || pasted(wanted).is_some() => continue,
-            split => split?,
-        };
-        if let Some(place) = place(index, namespace, path, allowed)? {
-            return Ok(Named::Lines(with_text(index, place)?, lines));
-        }
-    }
-    if let Some(place) = pasted(wanted) {
-        return meant_by(index, &place, allowed);
-    }
-    let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
-    let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
-    let path = split_lines(wanted)?.0;
-    // The number of an issue is not a line number.
-    let whole = is_imported(wanted) && !is_imported(path);
-    Err(not_found(index, namespace, if whole { wanted } else { path }, allowed)?)
+/// Looks up what a caller names in the namespaces that it may read (`None`: all).
+#[derive(Clone, Copy)]
+pub(crate) struct Lookup<'a> {
+    pub index: &'a Index,
+    pub allowed: Option<&'a [String]>,
 }
 
-/// Finds the issue that `#233`, `233` or `NAMESPACE:#233` names; `None` if there is none of that number.
-fn issue_by_number(index: &Index, wanted: &str, allowed: Option<&[String]>) -> Result<Option<DocumentPlace>, Error> {
-    let (namespace, number) = match wanted.rsplit_once(':') {
-        Some((namespace, number)) if number.starts_with('#') => (Some(namespace), number),
-        _ => (None, wanted),
-    };
-    let digits = number.strip_prefix('#').unwrap_or(number);
-    // Identifiers of passages have more digits than numbers of issues.
-    let is_number = (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-    match digits.parse().ok().filter(|_| is_number) {
-        Some(number) => place(index, namespace, &Issue::path(number), allowed),
-        None => Ok(None),
+impl Lookup<'_> {
+    /// Finds what `wanted` names in the readable namespaces, in the forms that [`Index::get`] takes. The document exists; its
+    /// lines need not.
+    pub(crate) fn meant_by(&self, wanted: &str) -> Result<Named, Error> {
+        if wanted.trim().is_empty() {
+            return Err(Error::argument("id", format!("{wanted:?}"), "a path, a passage or the number of an issue"));
+        }
+        if let Some(place) = self.issue_by_number(wanted)? {
+            return Ok(Named::Lines(place, None));
+        }
+        if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let mut found = self.index.store.find(&wanted.to_ascii_lowercase(), MOST_ALIKE)?;
+            found.retain(|passage| readable(self.allowed, &passage.namespace));
+            found.truncate(2);
+            match (found.pop(), found.pop()) {
+                (None, _) => {}
+                (Some(passage), None) => return Ok(Named::Passage(Box::new(passage))),
+                _ => {
+                    return Err(Error::argument(
+                        "id",
+                        format!("{wanted:?}"),
+                        "longer: the identifiers of several passages begin with it",
+                    ));
+                }
+            }
+        }
+        let namespaces = self.readable_names()?;
+        let mut forms: Vec<(Option<&str>, &str)> =
+            in_namespace(&namespaces, wanted).into_iter().chain([(None, wanted)]).collect();
+        // In an index of one tree, people rarely name the namespace, so a path is tried as a path first.
+        if self.index.is_of_one_tree() {
+            forms.reverse();
+        }
+        for &(namespace, wanted) in &forms {
+            // A path may contain a colon itself. If a document has the whole path, it is meant.
+            if let Some(place) = self.place(namespace, wanted)? {
+                return Ok(Named::Lines(with_text(self.index, place)?, None));
+            }
+            // What another program printed can have more after the line.
+            let (path, lines) = match split_lines(wanted) {
+                Err(_) if forms.len() > 1 || pasted(wanted).is_some() => continue,
+                split => split?,
+            };
+            if let Some(place) = self.place(namespace, path)? {
+                return Ok(Named::Lines(with_text(self.index, place)?, lines));
+            }
+        }
+        if let Some(place) = pasted(wanted) {
+            return self.meant_by(&place);
+        }
+        let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
+        let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
+        let path = split_lines(wanted)?.0;
+        // The number of an issue is not a line number.
+        let whole = is_imported(wanted) && !is_imported(path);
+        Err(self.not_found(namespace, if whole { wanted } else { path })?)
+    }
+
+    /// Finds the issue that `#233`, `233` or `NAMESPACE:#233` names; `None` if there is none of that number.
+    fn issue_by_number(&self, wanted: &str) -> Result<Option<DocumentPlace>, Error> {
+        let (namespace, number) = match wanted.rsplit_once(':') {
+            Some((namespace, number)) if number.starts_with('#') => (Some(namespace), number),
+            _ => (None, wanted),
+        };
+        let digits = number.strip_prefix('#').unwrap_or(number);
+        // Identifiers of passages have more digits than numbers of issues.
+        let is_number = (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+        match digits.parse().ok().filter(|_| is_number) {
+            Some(number) => self.place(namespace, &Issue::path(number)),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the names of the readable namespaces.
+    fn readable_names(&self) -> Result<Vec<String>, Error> {
+        let mut names = self.index.namespace_names()?;
+        names.retain(|name| readable(self.allowed, name));
+        Ok(names)
+    }
+
+    /// Finds the document that a path means.
+    fn place(&self, namespace: Option<&str>, path: &str) -> Result<Option<DocumentPlace>, Error> {
+        let sources = self.index.sources().into_iter().filter(|source| readable(self.allowed, &source.namespace));
+        // People write absolute paths, or paths with `./`; the index has neither.
+        let absolute = Path::new(path).is_absolute();
+        let whole = sources.filter(|_| absolute).find_map(|source| {
+            let under = Path::new(path).strip_prefix(&source.root).ok()?;
+            Some((source.namespace.as_str(), under))
+        });
+        if let Some((namespace, under)) = whole {
+            let path = stored(under);
+            let path = path_in(self.index, namespace, path)?;
+            return Ok(path.map(|path| DocumentPlace { namespace: namespace.to_owned(), path }));
+        }
+        // The name of an imported document is taken literally, whatever it would mean as a path.
+        let path = if is_imported(path) { path.to_owned() } else { stored(Path::new(path)) };
+        let commit = commits::path_start(&path);
+        let names = self.readable_names()?;
+        // In an index of one tree that is the tree's namespace.
+        let first = namespace.or(self.index.own_namespace());
+        let named = names.iter().filter(|own| Some(own.as_str()) == first).collect();
+        let others = names.iter().filter(|_| namespace.is_none()).collect();
+        let rounds: [Vec<&String>; 2] = [named, others];
+        for round in rounds {
+            let mut found = Vec::new();
+            for namespace in round {
+                let mut paths: Vec<String> = path_in(self.index, namespace, path.clone())?.into_iter().collect();
+                if let Some(start) = commit.as_ref().filter(|_| paths.is_empty()) {
+                    paths = commits::commits_from(self.index, namespace, start)?;
+                }
+                if paths.len() > 1 {
+                    let allowed = format!("longer: these commits begin with it: {}", paths.join(", "));
+                    return Err(Error::argument("id", format!("{path:?}"), allowed));
+                }
+                found.extend(paths.into_iter().map(|path| DocumentPlace { namespace: namespace.clone(), path }));
+            }
+            match found.as_slice() {
+                [] => {}
+                [_] => return Ok(found.pop()),
+                several => {
+                    let forms = several.iter().map(|one| format!("{}:{}", one.namespace, one.path)).collect();
+                    return Err(Error::Ambiguous { wanted: path, forms });
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the indexed lines of a document, joined from its passages.
+    fn lines(&self, place: DocumentPlace, lines: Option<(u32, u32)>) -> Result<Excerpt, Error> {
+        let DocumentPlace { namespace, path } = place;
+        let by_line = match self.index.imports().rendered(&namespace, &path)? {
+            // An imported document is more than its passages.
+            Some(text) => (1..).zip(text.lines().map(str::to_owned)).collect(),
+            None => by_line(&self.index.store.document_passages(&namespace, &path)?),
+        };
+        if by_line.is_empty() {
+            return Err(self.not_found(Some(&namespace), &path)?);
+        }
+        let last = by_line.last().map_or(1, |(line, _)| *line);
+        let (first, end) = lines.unwrap_or((1, last));
+        if first > last {
+            return Err(Error::argument(
+                "lines",
+                format!("{first}-{end}"),
+                format!("1 to {last}, the last line of {path}"),
+            ));
+        }
+        let end = end.min(last);
+        let mut text = String::new();
+        let mut at = first;
+        for (line, content) in by_line.into_iter().filter(|(line, _)| (first..=end).contains(line)) {
+            // Blank lines between passages are in none of them.
+            while at < line {
+                text.push('\n');
+                at += 1;
+            }
+            text.push_str(&content);
+            text.push('\n');
+            at = line + 1;
+        }
+        Ok(Excerpt { namespace, path, start_line: first, end_line: end, id: None, symbol: None, text })
+    }
+
+    pub(crate) fn not_found(&self, namespace: Option<&str>, path: &str) -> Result<Error, Error> {
+        if let Some(reason) = self.index.left_out(namespace, path, self.allowed)? {
+            return Ok(Error::LeftOut { wanted: path.to_owned(), reason });
+        }
+        let name = name_of(path);
+        let own = self.index.own_namespace();
+        let mut nearest: Option<(f64, String)> = None;
+        for known in self.readable_names()? {
+            if namespace.is_some_and(|namespace| namespace != known) {
+                continue;
+            }
+            for document in self.index.store.documents(&known)?.into_iter().filter(|one| one.passages > 0) {
+                let known_name = name_of(&document.path);
+                let similarity =
+                    strsim::jaro_winkler(path, &document.path) + if known_name == name { 1.0 } else { 0.0 };
+                // Two files of one directory have much of their paths in common.
+                let is_slip = strsim::jaro_winkler(stem(name), stem(known_name)) > 0.8;
+                if similarity > 0.8 && is_slip && nearest.as_ref().is_none_or(|(best, _)| similarity >= *best) {
+                    let is_own = own == Some(known.as_str());
+                    let form = if is_own { document.path } else { format!("{known}:{}", document.path) };
+                    nearest = Some((similarity, form));
+                }
+            }
+        }
+        Ok(Error::NotFound { wanted: path.to_owned(), nearest: nearest.map(|(_, form)| form) })
     }
 }
 
@@ -226,66 +355,6 @@ fn with_text(index: &Index, place: DocumentPlace) -> Result<DocumentPlace, Error
         Some(reason) => Err(Error::LeftOut { wanted: place.path, reason }),
         None => Ok(place),
     }
-}
-
-/// Returns the names of the readable namespaces.
-fn readable_names(index: &Index, allowed: Option<&[String]>) -> Result<Vec<String>, Error> {
-    let mut names = index.namespace_names()?;
-    names.retain(|name| readable(allowed, name));
-    Ok(names)
-}
-
-/// Finds the document that a path means.
-fn place(
-    index: &Index,
-    namespace: Option<&str>,
-    path: &str,
-    allowed: Option<&[String]>,
-) -> Result<Option<DocumentPlace>, Error> {
-    let sources = index.sources().into_iter().filter(|source| readable(allowed, &source.namespace));
-    // People write absolute paths, or paths with `./`; the index has neither.
-    let absolute = Path::new(path).is_absolute();
-    let whole = sources.filter(|_| absolute).find_map(|source| {
-        let under = Path::new(path).strip_prefix(&source.root).ok()?;
-        Some((source.namespace.as_str(), under))
-    });
-    if let Some((namespace, under)) = whole {
-        let path = stored(under);
-        let path = path_in(index, namespace, path)?;
-        return Ok(path.map(|path| DocumentPlace { namespace: namespace.to_owned(), path }));
-    }
-    // The name of an imported document is taken literally, whatever it would mean as a path.
-    let path = if is_imported(path) { path.to_owned() } else { stored(Path::new(path)) };
-    let commit = commits::path_start(&path);
-    let names = readable_names(index, allowed)?;
-    // In an index of one tree that is the tree's namespace.
-    let first = namespace.or(index.own_namespace());
-    let named = names.iter().filter(|own| Some(own.as_str()) == first).collect();
-    let others = names.iter().filter(|_| namespace.is_none()).collect();
-    let rounds: [Vec<&String>; 2] = [named, others];
-    for round in rounds {
-        let mut found = Vec::new();
-        for namespace in round {
-            let mut paths: Vec<String> = path_in(index, namespace, path.clone())?.into_iter().collect();
-            if let Some(start) = commit.as_ref().filter(|_| paths.is_empty()) {
-                paths = commits::commits_from(index, namespace, start)?;
-            }
-            if paths.len() > 1 {
-                let allowed = format!("longer: these commits begin with it: {}", paths.join(", "));
-                return Err(Error::argument("id", format!("{path:?}"), allowed));
-            }
-            found.extend(paths.into_iter().map(|path| DocumentPlace { namespace: namespace.clone(), path }));
-        }
-        match found.as_slice() {
-            [] => {}
-            [_] => return Ok(found.pop()),
-            several => {
-                let forms = several.iter().map(|one| format!("{}:{}", one.namespace, one.path)).collect();
-                return Err(Error::Ambiguous { wanted: path, forms });
-            }
-        }
-    }
-    Ok(None)
 }
 
 /// Returns the path of a document as the index has it; `None` if there is none. The name of a file can have decomposed letters,
@@ -300,78 +369,6 @@ pub(crate) fn path_in(index: &Index, namespace: &str, path: String) -> Result<Op
     let wanted = composed(&path);
     let documents = index.store.documents(namespace)?;
     Ok(documents.into_iter().map(|document| document.path).find(|known| composed(known) == wanted))
-}
-
-/// Returns the indexed lines of a document, joined from its passages.
-fn joined_lines(
-    index: &Index,
-    place: DocumentPlace,
-    lines: Option<(u32, u32)>,
-    allowed: Option<&[String]>,
-) -> Result<Excerpt, Error> {
-    let DocumentPlace { namespace, path } = place;
-    let by_line = match index.imports().rendered(&namespace, &path)? {
-        // An imported document is more than its passages.
-        Some(text) => (1..).zip(text.lines().map(str::to_owned)).collect(),
-        None => by_line(&index.store.document_passages(&namespace, &path)?),
-    };
-    if by_line.is_empty() {
-        return Err(not_found(index, Some(&namespace), &path, allowed)?);
-    }
-    let last = by_line.last().map_or(1, |(line, _)| *line);
-    let (first, end) = lines.unwrap_or((1, last));
-    if first > last {
-        return Err(Error::argument(
-            "lines",
-            format!("{first}-{end}"),
-            format!("1 to {last}, the last line of {path}"),
-        ));
-    }
-    let end = end.min(last);
-    let mut text = String::new();
-    let mut at = first;
-    for (line, content) in by_line.into_iter().filter(|(line, _)| (first..=end).contains(line)) {
-        // Blank lines between passages are in none of them.
-        while at < line {
-            text.push('\n');
-            at += 1;
-        }
-        text.push_str(&content);
-        text.push('\n');
-        at = line + 1;
-    }
-    Ok(Excerpt { namespace, path, start_line: first, end_line: end, id: None, symbol: None, text })
-}
-
-pub(crate) fn not_found(
-    index: &Index,
-    namespace: Option<&str>,
-    path: &str,
-    allowed: Option<&[String]>,
-) -> Result<Error, Error> {
-    if let Some(reason) = index.left_out(namespace, path, allowed)? {
-        return Ok(Error::LeftOut { wanted: path.to_owned(), reason });
-    }
-    let name = name_of(path);
-    let own = index.own_namespace();
-    let mut nearest: Option<(f64, String)> = None;
-    for known in readable_names(index, allowed)? {
-        if namespace.is_some_and(|namespace| namespace != known) {
-            continue;
-        }
-        for document in index.store.documents(&known)?.into_iter().filter(|one| one.passages > 0) {
-            let known_name = name_of(&document.path);
-            let similarity = strsim::jaro_winkler(path, &document.path) + if known_name == name { 1.0 } else { 0.0 };
-            // Two files of one directory have much of their paths in common.
-            let is_slip = strsim::jaro_winkler(stem(name), stem(known_name)) > 0.8;
-            if similarity > 0.8 && is_slip && nearest.as_ref().is_none_or(|(best, _)| similarity >= *best) {
-                let is_own = own == Some(known.as_str());
-                let form = if is_own { document.path } else { format!("{known}:{}", document.path) };
-                nearest = Some((similarity, form));
-            }
-        }
-    }
-    Ok(Error::NotFound { wanted: path.to_owned(), nearest: nearest.map(|(_, form)| form) })
 }
 
 /// Most lines of context on each side.
@@ -528,7 +525,7 @@ fn left_out_of(index: &Index, source: &Source, path: &str) -> Result<Option<Stri
 
 /// Returns the reason why a document has no text; `None` if it has some.
 pub(crate) fn reason_of(document: &DocumentState) -> Option<String> {
-    (document.collection == SKIPPED).then(|| reason(&document.path, &document.role))
+    (document.collection == SKIPPED).then(|| reason(&document.path, &document.description.role))
 }
 
 /// Returns the reason to skip the file at a path, as a sentence.

@@ -7,7 +7,7 @@ use serde::Serialize;
 #[cfg(feature = "evidence")]
 use tamis_store::EvidenceSummary;
 use tamis_store::{
-    Attribute, Coverage, DocumentId, DocumentState, Filter, Namespace, PassageId, StoredPassage, Summary,
+    Attribute, Coverage, Description, DocumentId, DocumentState, Filter, Namespace, PassageId, StoredPassage, Summary,
 };
 
 use crate::Error;
@@ -108,12 +108,12 @@ pub(crate) fn status(index: &Index) -> Result<Status, Error> {
             remark: state.remark(&source.namespace),
         };
         for document in index.store.documents(&source.namespace)? {
-            let DocumentState { path, collection, role, .. } = &document;
+            let DocumentState { path, collection, description: Description { role, .. }, .. } = &document;
             let without_text = UnreadDocument::new(&source.namespace, path, collection, role);
             if document.collection == SKIPPED {
                 summary.documents = summary.documents.saturating_sub(1);
                 if without_text.is_none() {
-                    *skipped.entry(document.role).or_default() += 1;
+                    *skipped.entry(document.description.role).or_default() += 1;
                 }
                 unread.extend(without_text);
             } else {

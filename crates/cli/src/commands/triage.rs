@@ -127,8 +127,9 @@ pub fn duplicates(arguments: &DuplicatesArguments, global: &Global, output: &Out
         return Ok(Exit::Interrupted);
     };
     let found = index.duplicates().find(&request, &())?;
-    if let Some(reason) = &found.fallback_reason {
-        output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
+    if let Some(reason) = &found.compared_by.fallback_reason {
+        output
+            .warn(&format!("compared with {}: {reason}", found.compared_by.model.as_deref().unwrap_or("words alone")));
     }
     output.answer(arguments.json, &found, output.paged(), |out| print_duplicates(out, &found))?;
     Ok(Exit::found(!found.duplicates.is_empty()))

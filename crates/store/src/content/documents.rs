@@ -249,7 +249,7 @@ fn namespace(row: &mut Row) -> Result<Namespace, String> {
 
 fn document(row: &mut Row) -> Result<DocumentState, String> {
     Ok(read!(row => DocumentState {
-        document, namespace, collection, path, language, role, title, file, dated_ns, content_hash, note, passages, origin,
+        document, namespace, collection, path, description, file, dated_ns, content_hash, note, passages, origin,
     }))
 }
 

@@ -26,7 +26,7 @@ fn a_document_comes_back_as_it_went_in() {
 
         let state = store.document("here", "src/sieve.rs").unwrap().unwrap();
         assert_eq!(store.documents("here").unwrap(), std::slice::from_ref(&state));
-        assert_eq!((&state.title, &state.note, state.content_hash), (&new.title, &new.note, [1; 32]));
+        assert_eq!((&state.description.title, &state.note, state.content_hash), (&new.title, &new.note, [1; 32]));
         assert_eq!((state.file.size, state.file.modified_ns, state.passages), (10, 1, 2));
         assert_eq!(store.document("elsewhere", "src/sieve.rs").unwrap(), None);
         let passages = store.document_passages("here", "src/sieve.rs").unwrap();

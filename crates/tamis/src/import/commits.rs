@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use tamis_store::{AttributeCondition, Change, DocumentState, Filter, StoredPassage};
-use tamis_text::{Category, Document, Kind, Options, Passage, Role, estimate_tokens};
+use tamis_text::{Category, Document, Kind, Options, OwnProperties, Passage, Role, estimate_tokens};
 
 use super::{Content, ImportSummary, Imports, Target, commit_with, namespace};
 use crate::Error;
@@ -276,10 +276,12 @@ fn document(commit: &Commit, options: &Options) -> Document {
         signature: None,
         text: lines.join("\n"),
         role: Role::Main,
-        author: Some(commit.author.clone()).filter(|author| !author.is_empty()),
-        dated_ns,
-        language: None,
-        part: None,
+        own: OwnProperties {
+            author: Some(commit.author.clone()).filter(|author| !author.is_empty()),
+            dated_ns,
+            language: None,
+            part: None,
+        },
     };
     Document {
         language: None,

@@ -118,13 +118,13 @@ pub(crate) fn embed_with(
 
 /// Embeds the passages without a vector of the models in small steps. The observer follows each step and can wait in it. The right
 /// to write is held for each commit only.
-pub(crate) fn embed_missing<'a>(
+fn embed_missing<'a>(
     index: &Index,
     models: impl Iterator<Item = &'a String>,
     pace: &Pace,
     observer: &dyn Observer,
-    report: &mut RunReport,
-) -> Result<(), Error> {
+) -> Result<RunReport, Error> {
+    let mut report = RunReport::default();
     let mut looked_up = false;
     for name in models {
         let Some(mut run) = report.tolerate(ModelRun::new(index, name, false))? else { continue };
@@ -142,17 +142,18 @@ pub(crate) fn embed_missing<'a>(
             report.embedding.pending.insert(name.clone(), missing);
         }
         looked_up |= run.cache.is_open();
-        if run.finish(report) > 0 && !report.interrupted {
+        if run.finish(&mut report) > 0 && !report.interrupted {
             report.time(&format!("embed_{name}"), started);
             let _writing = index.wait_to_write(observer)?;
-            publish(index, observer, report)?;
+            publish(index, observer, &mut report)?;
         }
     }
     if looked_up && !report.interrupted {
         let _writing = index.wait_to_write(observer)?;
         remember(index, &report.embedding.cached)?;
     }
-    build_indexes(index, report)
+    build_indexes(index, &mut report)?;
+    Ok(report)
 }
 
 /// The size of a slow model's next part, by the time that a part took.
@@ -457,7 +458,7 @@ pub(super) fn beside_calls(index: &Index, observer: &dyn Observer) -> Result<Run
             taken => break taken?,
         }
     };
-    embed_models(index, index.config.index.models.iter(), &BESIDE_CALLS, observer)
+    embed_missing(index, index.config.index.models.iter(), &BESIDE_CALLS, observer)
 }
 
 /// Does the work of [`Index::embed_alone`].
@@ -471,18 +472,7 @@ pub(super) fn alone(index: &Index, observer: &dyn Observer) -> Result<Option<Run
         index.store.set_property(BACKGROUND_PROPERTY, "embedded")?;
     }
     let models = index.config.index.models.iter().filter(|name| !index.models.is_remote(name));
-    embed_models(index, models, &ALONE, observer).map(Some)
-}
-
-fn embed_models<'a>(
-    index: &Index,
-    models: impl Iterator<Item = &'a String>,
-    pace: &Pace,
-    observer: &dyn Observer,
-) -> Result<RunReport, Error> {
-    let mut report = RunReport::default();
-    embed_missing(index, models, pace, observer, &mut report)?;
-    Ok(report)
+    embed_missing(index, models, &ALONE, observer).map(Some)
 }
 
 #[cfg(test)]

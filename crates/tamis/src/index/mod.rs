@@ -21,10 +21,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tamis_embed::Provider;
-use tamis_store::{Applied, DocumentId, DocumentState, Filter, Store, StoreError, Writing};
+use tamis_store::{
+    Applied, Change, DocumentId, DocumentState, EVIDENCE_COLLECTION, Filter, Store, StoreError, Writing,
+};
 
 use crate::Error;
-use crate::collections::SKIPPED;
+use crate::collections::{FILE_COLLECTIONS, SKIPPED};
 use crate::handle::{Index, RUN_WAIT, Source, SourceSettings};
 use crate::progress::{Observer, Stage};
 use walk::{Found, FoundFile};
@@ -120,7 +122,7 @@ impl Index {
     pub fn refresh_for_search(&self, observer: &dyn Observer) -> Result<Freshness, Error> {
         let options = RunOptions::BEFORE_SEARCH;
         let (reason, failed) = match &self.obstacle {
-            None => match refresh_now(self, options, observer) {
+            None => match repeated(|| writer_for_search(self, observer), || refresh::run(self, options, observer)) {
                 Ok(report) => {
                     let stale = Some(if report.interrupted { self.stale()? } else { 0 });
                     return Ok(Freshness { report: Some(report), stale, ..Freshness::default() });
@@ -167,7 +169,17 @@ impl Index {
     /// # Errors
     /// The collection belongs to the files of the tree or to evidence, the index is not writable, or another process is writing.
     pub fn put_documents(&self, documents: &[TextDocument]) -> Result<Applied, Error> {
-        document::put_documents(self, documents)
+        let is_taken = |collection: &str| FILE_COLLECTIONS.contains(&collection) || collection == EVIDENCE_COLLECTION;
+        if let Some(taken) = documents.iter().find(|document| is_taken(&document.collection)) {
+            let files = FILE_COLLECTIONS.join(", ");
+            let allowed = format!("another name than those of files, {files}, and than {EVIDENCE_COLLECTION}");
+            return Err(Error::argument("collection", format!("{:?}", taken.collection), allowed));
+        }
+        if !documents.is_empty() {
+            self.note_import(&self.namespace);
+        }
+        let put = |document| Change::Put(document::text_document(self, document));
+        Ok(self.store.apply(&documents.iter().map(put).collect::<Vec<_>>())?)
     }
 
     /// Returns how far the process is that embeds in the background; `None` if none does.
@@ -221,7 +233,22 @@ impl Index {
     /// # Errors
     /// The cache or the store cannot be read.
     pub fn embedding_cache(&self) -> Result<Option<EmbeddingCacheStatus>, Error> {
-        embedding_cache::status(self)
+        let config = &self.config.index.embedding_cache;
+        // A look at the cache does not create one.
+        if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
+            return Ok(None);
+        }
+        let Some(cache) = embedding_cache::open(config)? else { return Ok(None) };
+        let summary = cache.summary()?;
+        let last_run =
+            self.store.property(embedding_cache::PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(Some(EmbeddingCacheStatus {
+            path: cache.path().to_owned(),
+            vectors: summary.vectors,
+            bytes: summary.bytes,
+            most_bytes: config.most_bytes,
+            last_run: last_run.unwrap_or_default(),
+        }))
     }
 
     /// Returns the damage to the user's cache of vectors, as [`check_embedding_cache`] finds it.
@@ -277,15 +304,6 @@ pub(crate) fn refresh_file(
     observer: &dyn Observer,
 ) -> Result<RunReport, Error> {
     repeated(|| index.wait_to_write(observer), || refresh::run_file(index, source, path, options, observer))
-}
-
-/// Returns `true` if a run would index this file of a source.
-pub(crate) fn would_index(index: &Index, source: &Source, path: &str) -> Result<bool, Error> {
-    Ok(!refresh::list_file(index, source, path)?.files.is_empty())
-}
-
-fn refresh_now(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
-    repeated(|| writer_for_search(index, observer), || refresh::run(index, options, observer))
 }
 
 /// Takes the right to write without waiting, unless another process is writing the first content: an index without any could
@@ -415,7 +433,7 @@ pub(crate) fn plan(root: &Path, found: &Found, mut documents: Vec<DocumentState>
             Some(document) if !reread && is_same(&document, file) => {
                 plan.unchanged += 1;
                 if is_left_out(&document.path, &document.collection) {
-                    plan.left_out.push((document.path, document.role));
+                    plan.left_out.push((document.path, document.description.role));
                 } else if document.collection == SKIPPED {
                     plan.unread.push(document);
                 }

@@ -165,9 +165,9 @@ pub(crate) fn attributes(document: &Document) -> Vec<Attribute> {
 /// Returns the passages of a document in the store's form.
 pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
     // A notebook is code, with prose around it.
-    let mixed = document.passages.iter().any(|passage| passage.language.is_some());
+    let mixed = document.passages.iter().any(|passage| passage.own.language.is_some());
     let passage = |passage: tamis_text::Passage| NewPassage {
-        form: if mixed && passage.language.is_none() { TextForm::Prose } else { form },
+        form: if mixed && passage.own.language.is_none() { TextForm::Prose } else { form },
         start_line: passage.start_line,
         end_line: passage.end_line,
         kind: passage.kind.as_str().to_owned(),
@@ -178,10 +178,10 @@ pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
         context: passage.context,
         text: passage.text,
         role: passage.role.as_str().to_owned(),
-        language: passage.language,
-        author: passage.author,
-        dated_ns: passage.dated_ns,
-        part: passage.part,
+        language: passage.own.language,
+        author: passage.own.author,
+        dated_ns: passage.own.dated_ns,
+        part: passage.own.part,
     };
     document.passages.into_iter().map(passage).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use tamis_store::{Applied, Change, DocumentId, DocumentState, NewDocument};
+use tamis_store::{Applied, Change, Description, DocumentId, DocumentState, NewDocument};
 use tamis_text::{NoteOptions, Options};
 
 use super::embed::{embed, embed_with};
@@ -235,7 +235,7 @@ fn look<'a>(
     for (path, kind) in &plan.left_out {
         leave_out(index, source, path, kind, report);
     }
-    for DocumentState { path, collection, role, .. } in &plan.unread {
+    for DocumentState { path, collection, description: Description { role, .. }, .. } in &plan.unread {
         report.unread.extend(UnreadDocument::new(&source.namespace, path, collection, role));
     }
     Ok(Work { source, plan, reader, limits, resplit, settings, remark: None })
@@ -502,7 +502,7 @@ fn outcome(
         && known.content_hash == content_hash(file, &bytes)
     {
         let touch = Change::Touch { document: known.document, file: file.state };
-        return change(touch, &known.collection, &known.role);
+        return change(touch, &known.collection, &known.description.role);
     }
     let document = match record {
         None => work.reader.read(file, &bytes),
@@ -517,7 +517,7 @@ fn outcome(
     let moved = by_hash.get(&document.content_hash).into_iter().flatten().find(|gone| {
         known.is_none()
             && !resplit
-            && (&gone.collection, &gone.language, &gone.role)
+            && (&gone.collection, &gone.description.language, &gone.description.role)
                 == (&document.collection, &document.language, &document.role)
     });
     match moved {

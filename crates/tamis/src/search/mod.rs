@@ -50,6 +50,8 @@ pub(crate) use documents::{
     other_similarities, pages, record_issues,
 };
 #[cfg(feature = "evidence")]
+pub use evidence_records::SearchMetadata;
+#[cfg(feature = "evidence")]
 pub(crate) use evidence_records::{End, EvidenceQuery, FoundRecord, similar_evidence};
 pub use filter::MetadataFilter;
 #[cfg(feature = "clap")]

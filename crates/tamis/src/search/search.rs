@@ -156,7 +156,7 @@ fn explain_age(cut: &mut CutReport, ranking: &Ranking) {
     let candidates = ranking.candidates().into_iter();
     let distances = candidates.filter_map(|candidate| {
         let similarity = candidate.scores.similarity?;
-        Some((1.0 - similarity, 1.0 - candidate.adjustment.similarity(similarity)))
+        Some((1.0 - similarity, 1.0 - candidate.adjusted.adjustment.similarity(similarity)))
     });
     let nearest = distances.min_by(|a, b| a.1.total_cmp(&b.1));
     let on_distance = cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "distance");

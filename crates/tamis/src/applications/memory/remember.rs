@@ -18,7 +18,7 @@ use crate::config::FileCollection;
 use crate::file::untrusted::read_in;
 use crate::file::{DirectoryLock, LONGEST_TEXT, create, edit};
 use crate::handle::Source;
-use crate::index::{Collections, RunOptions, claim, refresh_file, would_index};
+use crate::index::{Collections, RunOptions, claim, list_file, refresh_file};
 use crate::progress::Observer;
 
 /// Longest text of one note, in characters.
@@ -154,7 +154,7 @@ impl Notes<'_> {
     /// # Errors
     /// An index run would skip the file.
     fn check_indexed(&self, place: &NoteFile<'_>) -> Result<(), Error> {
-        if would_index(self.index, place.source, &place.path)? {
+        if !list_file(self.index, place.source, &place.path)?.files.is_empty() {
             return Ok(());
         }
         let reason = "left out of the index by an ignore file or setting, so a note in it would not be found; allow it with a \

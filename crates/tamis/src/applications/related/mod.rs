@@ -23,7 +23,7 @@ use tamis_text::Kind;
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flag_values;
-use crate::get::{Named, meant_by};
+use crate::get::{Lookup, Named};
 use crate::handle::Index;
 use crate::import::FileCommit;
 use crate::import::commits::commits_of;
@@ -407,7 +407,7 @@ impl RelatedFinder<'_> {
         // An unreadable passage looks the same as a missing one.
         let hidden = || Error::NotFound { wanted: wanted.to_owned(), nearest: None };
         let mut whole = false;
-        let (passage, document) = match meant_by(self.index, wanted, allowed)? {
+        let (passage, document) = match (Lookup { index: self.index, allowed }).meant_by(wanted)? {
             Named::Passage(passage) => {
                 let document = self.index.store.document_passages(&passage.namespace, &passage.path)?;
                 (*passage, document)

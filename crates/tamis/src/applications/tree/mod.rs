@@ -23,7 +23,7 @@ use crate::collections::SKIPPED;
 use crate::file::untrusted::Directory;
 #[cfg(feature = "clap")]
 use crate::flag_values::{language, whole};
-use crate::get::not_found;
+use crate::get::Lookup;
 use crate::handle::Index;
 use crate::index::{is_file, limits};
 use crate::search::{Asker, Context, SearchRequest, moment, scope_of};
@@ -106,8 +106,8 @@ impl From<DocumentState> for FileEntry {
             namespace: document.namespace,
             path: document.path,
             bytes: document.file.size,
-            language: document.language,
-            role: document.role,
+            language: document.description.language,
+            role: document.description.role,
             changed_at: changed.map(|ns| moment(ns).to_string()),
         }
     }
@@ -235,8 +235,8 @@ impl Tree<'_> {
                     *seen = *seen || is_at(path, &document.path);
                 }
                 if document.collection == SKIPPED {
-                    *listed.left_out.entry(document.role).or_default() += 1;
-                } else if is_of(&languages, document.language.as_deref()) {
+                    *listed.left_out.entry(document.description.role).or_default() += 1;
+                } else if is_of(&languages, document.description.language.as_deref()) {
                     listed.files.push(document);
                 }
             }
@@ -251,7 +251,8 @@ impl Tree<'_> {
     /// Explains why a named path has no files.
     fn missing(&self, path: &str, scope: &TreeScope) -> Result<Error, Error> {
         let allowed = scope.asker.allowed_namespaces.as_deref();
-        let mut error = not_found(self.index, scope.namespace.as_deref(), path.trim_matches('/'), allowed)?;
+        let lookup = Lookup { index: self.index, allowed };
+        let mut error = lookup.not_found(scope.namespace.as_deref(), path.trim_matches('/'))?;
         if let Error::NotFound { wanted, .. } | Error::LeftOut { wanted, .. } = &mut error {
             path.clone_into(wanted);
         }
