@@ -227,7 +227,7 @@ pub fn read_document(path: &str, bytes: &[u8], options: &Options) -> Result<Opti
 /// use tamis_text::{Kind, Options, read_statement};
 ///
 /// let passages = read_statement(Kind::Claim, "A sieve keeps what is coarse.", Some("Sieves"), &Options::default());
-/// assert_eq!((passages.len(), passages[0].part), (1, None));
+/// assert_eq!((passages.len(), passages[0].own.part), (1, None));
 /// assert_eq!(passages[0].embedded_text(), "Sieves\nA sieve keeps what is coarse.");
 /// ```
 #[must_use]

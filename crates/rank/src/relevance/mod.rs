@@ -139,7 +139,7 @@ pub fn probability(log_odds: f64) -> f64 {
 /// Weighs the evidence on the entries of one list, which is in the order of its scores. O(entries).
 ///
 /// ```
-/// use tamis_rank::{Basis, EntryFeatures, QueryFeatures, relevance};
+/// use tamis_rank::{Basis, EntryFeatures, QueryFeatures, TextKind, relevance};
 ///
 /// let query = QueryFeatures { words: 4, passages: 2_000, ..QueryFeatures::default() };
 /// let entry = |similarity, coverage, rank| EntryFeatures {
@@ -149,7 +149,7 @@ pub fn probability(log_odds: f64) -> f64 {
 ///     coverage_max: coverage,
 ///     rank,
 ///     normalized_score: 1.0 / (1.0 + rank as f64),
-///     is_main: true,
+///     text: TextKind { is_main: true, is_program: false },
 ///     characters: 600,
 ///     ..EntryFeatures::default()
 /// };

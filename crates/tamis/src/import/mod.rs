@@ -17,8 +17,8 @@
 //! let mut issue = Issue::new(12, "Crash when the disk is full");
 //! issue.comments.push(IssueComment::new("Free some space below /var and start it again."));
 //! let import = IssueImport { origin: "github:ada/engine".into(), issues: vec![issue], ..Default::default() };
-//! assert_eq!(index.imports().issues(&import, &())?.added, 1);
-//! assert_eq!(index.imports().issues(&import, &())?.unchanged, 1);
+//! assert_eq!(index.imports().issues(&import, &())?.counts.added, 1);
+//! assert_eq!(index.imports().issues(&import, &())?.counts.unchanged, 1);
 //!
 //! index.complete(RunOptions::WHOLE, &())?;
 //! let answer = index.search("disk full")?;

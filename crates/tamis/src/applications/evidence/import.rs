@@ -83,8 +83,8 @@ impl EvidenceGraph<'_> {
     /// let task: EvidenceRecord =
     ///     serde_json::from_str(r#"{"record": "task", "id": "t1", "question": "Do sieves wear out?"}"#)?;
     /// let import = EvidenceImport::new("notes", [task]);
-    /// assert_eq!(index.evidence().import(&import, &())?.added, 1);
-    /// assert_eq!(index.evidence().import(&import, &())?.unchanged, 1);
+    /// assert_eq!(index.evidence().import(&import, &())?.counts.added, 1);
+    /// assert_eq!(index.evidence().import(&import, &())?.counts.unchanged, 1);
     /// # Ok(())
     /// # }
     /// ```

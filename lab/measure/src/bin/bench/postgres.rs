@@ -39,14 +39,14 @@ pub fn run(passages: u64) -> Result<()> {
 
     let embedded = open(&tree, &["static"])?;
     let (took, report) = timed(|| Ok(embedded.refresh()?))?;
-    let rate = report.passages as f64 / took.as_secs_f64();
-    println!("first index, one directory: {} passages{multiplied}, {rate:.0} a second", report.passages);
+    let rate = report.counts.passages as f64 / took.as_secs_f64();
+    println!("first index, one directory: {} passages{multiplied}, {rate:.0} a second", report.counts.passages);
     let index = in_database(&tree, &url, "large")?;
     let (took, report) = timed(|| Ok(index.refresh()?))?;
-    let other = report.passages as f64 / took.as_secs_f64();
+    let other = report.counts.passages as f64 / took.as_secs_f64();
     println!(
         "first index, PostgreSQL: {} passages{multiplied}, {other:.0} a second, {:.2} of one directory",
-        report.passages,
+        report.counts.passages,
         other / rate
     );
     println!("  seconds by stage: {}", stages(&report.timings_ms));
