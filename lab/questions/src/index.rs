@@ -54,7 +54,7 @@ impl IndexedTree {
         let report = if let Place::Issues(file) = place {
             let import = IssueImport::from_inputs(&[ImportInput::file(file)?], None)?;
             let summary = index.imports().issues(&import, &())?;
-            tree.passages = summary.passages;
+            tree.passages = summary.counts.passages;
             tree.documents = import.issues.len() as u64;
             index.complete(options, &())?
         } else if let Place::Collection(path) = place {

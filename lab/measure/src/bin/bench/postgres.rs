@@ -174,7 +174,7 @@ fn among_many(tree: &Path, url: &str, home: &Path) -> Result<()> {
     let small = home.join("small");
     grow(&small, SMALL * BYTES_A_PASSAGE)?;
     let small = in_database(&small, url, "small")?;
-    let passages = small.refresh()?.passages;
+    let passages = small.refresh()?.counts.passages;
     let alone = searches("a small namespace beside the large one", &small)?;
     // Each of the others is a few files of the tree.
     let mut files = Vec::new();
@@ -188,7 +188,7 @@ fn among_many(tree: &Path, url: &str, home: &Path) -> Result<()> {
                 std::fs::create_dir_all(target.parent().unwrap_or(&place))?;
                 std::fs::copy(file, target)?;
             }
-            written += in_database(&place, url, &format!("other-{number}"))?.refresh()?.passages;
+            written += in_database(&place, url, &format!("other-{number}"))?.refresh()?.counts.passages;
             std::fs::remove_dir_all(&place)?;
         }
         Ok(())
