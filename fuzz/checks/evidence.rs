@@ -29,10 +29,10 @@ pub fn check(data: &[u8]) {
     match (index.evidence().import(&lenient, &()), strict) {
         (Ok(_), _) => {
             let again = index.evidence().import(&lenient, &()).expect("the same again");
-            assert_eq!((again.added, again.updated), (0, 0), "{again:?}");
+            assert_eq!((again.counts.added, again.counts.updated), (0, 0), "{again:?}");
             // Without a good record there is nothing to remove.
             let taken = index.imports().remove("fuzz", None, &());
-            assert!(taken.is_ok() || import.lines.is_empty() || again.unchanged == 0, "{taken:?}");
+            assert!(taken.is_ok() || import.lines.is_empty() || again.counts.unchanged == 0, "{taken:?}");
         }
         (Err(error), Ok(_)) => panic!("refused only where bad records may be skipped: {error}"),
         (Err(error), Err(_)) => assert!(error.to_string().len() < 20_000, "{error}"),

@@ -4,14 +4,11 @@ use crate::command_line::Global;
 use anyhow::{Result, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use tamis::config::{Config, Origins, UserDirectories};
+use tamis::config::{Config, Origins};
 use tamis::{Index, Location};
 
 /// Names the directory of the index if no flag does.
 const INDEX_VARIABLE: &str = "TAMIS_INDEX";
-
-/// The user's configuration file in the user's configuration directory.
-const USER_FILE: &str = "config.toml";
 
 /// A tree with its configuration; the index is not open yet.
 #[derive(Debug)]
@@ -51,16 +48,8 @@ impl Session {
         flags.extend(setting("store.url", "--store", global.store.as_deref()));
         let format = global.hyperlink_format.as_deref();
         flags.extend(setting("output.hyperlink_format", "--hyperlink-format", format));
-        let directories = UserDirectories::here();
-        let user_directory = directories.configuration().map(Path::to_owned);
-        let lossy = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
-        let origins = Origins {
-            user: user_directory.as_ref().map(|directory| directory.join(USER_FILE)),
-            project: Some(location.config_file()),
-            environment: std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect(),
-            directories,
-            flags,
-        };
+        let origins = Origins::of_process(&location, flags);
+        let user_directory = origins.directories.configuration().map(Path::to_owned);
         Session { location, origins, user_directory, is_named: global.directory.is_some() }
     }
 

@@ -15,8 +15,8 @@ use tamis::tree::GrepRequest;
 use tamis::{Error, Freshness, GetRequest, RunOptions, SearchRequest};
 
 /// An open index.
-#[pyclass(frozen, module = "tamis._tamis")]
-pub struct Index {
+#[pyclass(name = "Index", frozen, module = "tamis._tamis")]
+pub struct PyIndex {
     index: Arc<tamis::Index>,
     caller: SearchCaller,
 }
@@ -25,7 +25,7 @@ pub struct Index {
 type Answered = (String, Vec<f64>);
 
 #[pymethods]
-impl Index {
+impl PyIndex {
     #[new]
     #[pyo3(signature = (path, *, store=None, index_directory=None, settings=None))]
     fn open(
@@ -34,7 +34,7 @@ impl Index {
         store: Option<String>,
         index_directory: Option<PathBuf>,
         settings: Option<Vec<(String, String)>>,
-    ) -> PyResult<Index> {
+    ) -> PyResult<PyIndex> {
         let opened = interruptible(py, |_| {
             let mut builder = tamis::Index::builder(path);
             if let Some(directory) = index_directory {
@@ -47,7 +47,7 @@ impl Index {
             builder.open()
         })?;
         let index = opened.map_err(|error| error::of_index(py, &error))?;
-        Ok(Index { index: Arc::new(index), caller: SearchCaller::connection() })
+        Ok(PyIndex { index: Arc::new(index), caller: SearchCaller::connection() })
     }
 
     /// The root of the tree, and the directory of the index.
@@ -126,7 +126,7 @@ impl Index {
     }
 }
 
-impl Index {
+impl PyIndex {
     fn answered<T: Send>(
         &self,
         py: Python<'_>,

@@ -31,7 +31,7 @@ mod _tamis {
     #[pymodule_export]
     use crate::evaluate::{Evaluation, evaluate};
     #[pymodule_export]
-    use crate::index::Index;
+    use crate::index::PyIndex;
     #[pymodule_export]
     use crate::result::{Cut, plot};
     #[pymodule_export]

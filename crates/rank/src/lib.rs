@@ -64,8 +64,8 @@ pub use literal::{LiteralRun, LiteralText};
 pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use query_names::{PathNames, ProperNames};
 pub use relevance::{
-    Basis, ENTRY_FEATURES, EntryFeatures, EvidencePart, JOINT_FEATURES, JudgedEntry, LIST_FEATURES, QueryFeatures,
-    Relevance, Shift, WeighedEvidence, joint_values, probability, relevance,
+    Basis, ENTRY_FEATURES, EntryFeatures, EvidencePart, JOINT_FEATURES, JudgedEntry, LIST_FEATURES, Matches,
+    QueryFeatures, Relevance, Shift, TextKind, WeighedEvidence, joint_values, probability, relevance,
 };
 pub use required_terms::{RequiredKind, RequiredTerm, RequiredTerms};
 pub use uninformative::{LEAN_FACTOR, Lean, is_empty_comment, is_heading_alone, is_preamble_alone, is_signature_alone};

@@ -338,10 +338,10 @@ fn has_read(background: &Background, run: Result<RunReport, Error>) {
         Ok(report) => {
             tasks.reading = Task::default();
             if !report.interrupted {
-                tracing::debug!(target: "tamis::background", added = report.added, changed = report.changed,
-                    removed = report.removed, "the index is up to date");
+                tracing::debug!(target: "tamis::background", added = report.counts.added, changed = report.counts.changed,
+                    removed = report.counts.removed, "the index is up to date");
                 tasks.wanted = true;
-                tasks.embedding.running |= report.pending.values().any(|&passages| passages > 0);
+                tasks.embedding.running |= report.embedding.pending.values().any(|&passages| passages > 0);
             }
         }
         // Another process is writing, perhaps the same changes.
@@ -364,7 +364,7 @@ fn embed(worker: &Worker) {
     let observer = WorkerObserver { worker, task: |tasks| &mut tasks.embedding, restart: &restart, idle: &idle };
     while background.wait_for_work() {
         let (busy, reason) = match index.get().embed_missing(&observer) {
-            Ok(report) if report.unusable.is_empty() => {
+            Ok(report) if report.embedding.unusable.is_empty() => {
                 background.tasks().embedding = Task::default();
                 continue;
             }

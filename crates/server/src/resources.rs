@@ -159,10 +159,10 @@ fn documents(call: &Call<'_>, namespace: &str) -> Result<Vec<DocumentState>, Err
 fn resource(document: &DocumentState) -> Resource {
     let mut resource = Resource::new(uri_of(&document.namespace, &document.path), name(&document.path))
         .with_mime_type(mime_type(&document.path));
-    resource.title = document.title.as_deref().map(name).filter(|title| !title.is_empty());
+    resource.title = document.description.title.as_deref().map(name).filter(|title| !title.is_empty());
     // Imported documents are not files and have no size.
-    resource.size = Some(document.size).filter(|size| *size > 0 && document.origin.is_none());
-    let dated = document.dated_ns.or(Some(document.modified_ns).filter(|modified| *modified > 0));
+    resource.size = Some(document.file.size).filter(|size| *size > 0 && document.origin.is_none());
+    let dated = document.dated_ns.or(Some(document.file.modified_ns).filter(|modified| *modified > 0));
     let dated = dated.and_then(|at| jiff::Timestamp::from_nanosecond(i128::from(at)).ok());
     resource.annotations = dated.map(|at| {
         let mut annotations = Annotations::default();

@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use tamis_store::prelude::*;
-//! use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, ModelKey, NewDocument, NewPassage, TextForm};
+//! use tamis_store::{Access, Change, EmbeddedStore, FileStat, Filter, LexicalQuery, ModelKey, NewDocument, NewPassage, TextForm};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let directory = tempfile::tempdir()?;
@@ -24,7 +24,7 @@
 //! store.apply(&[Change::Put(NewDocument {
 //!     language: Some("markdown".into()),
 //!     title: Some("The sieve".into()),
-//!     size: text.len() as u64,
+//!     file: FileStat { size: text.len() as u64, ..FileStat::default() },
 //!     passages: vec![NewPassage {
 //!         embedded_text: format!("The sieve\n\n{text}"),
 //!         ..NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)
@@ -94,15 +94,16 @@ pub use lexical::{Highlighter, Mark};
 #[cfg(feature = "postgres")]
 pub use postgres::{
     Job, JobEnd, JobState, MOST_JOB_FAILURES, NamespaceStatus, NextJob, PostgresStatus, PostgresStore, Sharding,
-    TakenJob,
+    TakenJob, Versions,
 };
 pub use record::{
-    Applied, Attribute, Calibration, Change, DocumentId, DocumentState, ModelKey, Namespace, NewDocument, NewNamespace,
-    NewPassage, PassageId, PassageKey, PassageRef, Place, StoredPassage, TextForm, TextHash, TextToEmbed, Tree,
-    WholeDocument,
+    Applied, Attribute, Calibration, Change, Description, DocumentId, DocumentState, FileStat, ModelKey, Namespace,
+    NewDocument, NewNamespace, NewPassage, PassageId, PassageKey, PassageRef, Place, StoredPassage, TextForm, TextHash,
+    TextToEmbed, Tree, WholeDocument,
 };
 pub use report::{
-    Count, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes, Summary,
+    Count, Counts, Coverage, EvidenceSummary, Findings, ModelSummary, Origin, Part, Problem, Progress, Pruned, Sizes,
+    Summary,
 };
 pub use retrieval::{
     Background, LexicalHit, LexicalHits, LexicalQuery, LexicalScore, LexicalStatistics, NearWord, Nearest, SemanticHit,

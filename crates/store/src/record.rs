@@ -75,13 +75,9 @@ pub struct NewDocument {
     pub role: String,
     /// Its title.
     pub title: Option<String>,
-    /// Size in bytes.
-    pub size: u64,
-    /// Time of the last modification in nanoseconds since 1970, as the file system gave it.
-    pub modified_ns: i64,
-    /// A number that changes with its file besides size and time, such as one from its inode; 0: unknown.
-    pub stamp: i64,
-    /// Its date in nanoseconds since 1970, such as that of its last commit, if known. Unlike this, `modified_ns` only
+    /// The state of its file.
+    pub file: FileStat,
+    /// Its date in nanoseconds since 1970, such as that of its last commit, if known. Unlike this, [`FileStat::modified_ns`] only
     /// serves to detect changes.
     pub dated_ns: Option<i64>,
     /// The severity of its subject, in lower case, if stated: `critical`, `major`, …
@@ -155,9 +151,7 @@ impl NewDocument {
             language: None,
             role: MAIN.to_owned(),
             title: None,
-            size: 0,
-            modified_ns: 0,
-            stamp: 0,
+            file: FileStat::default(),
             dated_ns: None,
             severity: None,
             content_hash: [0; 32],
@@ -208,12 +202,8 @@ pub enum Change {
     Touch {
         /// The document.
         document: DocumentId,
-        /// Size in bytes.
-        size: u64,
-        /// Time of the last modification in nanoseconds since 1970.
-        modified_ns: i64,
-        /// A number that changes with the file besides size and time; 0: unknown.
-        stamp: i64,
+        /// The state of its file.
+        file: FileStat,
     },
     /// The document moved within its namespace; content, language, role and collection stayed the same. A document at the new
     /// path is replaced. Nothing needs embedding again.
@@ -222,12 +212,8 @@ pub enum Change {
         document: DocumentId,
         /// Its new path.
         path: String,
-        /// Size in bytes.
-        size: u64,
-        /// Time of the last modification in nanoseconds since 1970.
-        modified_ns: i64,
-        /// A number that changes with the file besides size and time; 0: unknown.
-        stamp: i64,
+        /// The state of its file.
+        file: FileStat,
     },
     /// The document was deleted.
     Delete {
@@ -270,18 +256,12 @@ pub struct DocumentState {
     pub path: String,
     /// Its origin, when it was imported.
     pub origin: Option<String>,
-    /// Its language.
-    pub language: Option<String>,
-    /// Its role.
-    pub role: String,
-    /// Its title.
-    pub title: Option<String>,
-    /// Size in bytes.
-    pub size: u64,
-    /// Time of the last modification in nanoseconds since 1970.
-    pub modified_ns: i64,
-    /// The number that changes with its file besides size and time; 0: unknown.
-    pub stamp: i64,
+    /// Its language, role and title.
+    #[serde(flatten)]
+    pub description: Description,
+    /// The state of its file.
+    #[serde(flatten)]
+    pub file: FileStat,
     /// Its date in nanoseconds since 1970, if known.
     pub dated_ns: Option<i64>,
     /// The hash of its content that the indexer gave.
@@ -290,6 +270,28 @@ pub struct DocumentState {
     pub note: Option<String>,
     /// The number of its passages.
     pub passages: u32,
+}
+
+/// The language, role and title of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Description {
+    /// Its language.
+    pub language: Option<String>,
+    /// Its role.
+    pub role: String,
+    /// Its title.
+    pub title: Option<String>,
+}
+
+/// What tells a changed file from an unchanged one without reading it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct FileStat {
+    /// Size in bytes.
+    pub size: u64,
+    /// Time of the last modification in nanoseconds since 1970, as the file system gave it.
+    pub modified_ns: i64,
+    /// A number that changes with the file besides size and time, such as one from its inode; 0: unknown.
+    pub stamp: i64,
 }
 
 /// A stored document in the form in which [`Change::Put`] takes it.

@@ -46,14 +46,9 @@ pub struct Summary {
     pub documents: u64,
     /// Passages in all namespaces.
     pub passages: u64,
-    /// By namespace.
-    pub namespaces: Vec<Count>,
-    /// By collection.
-    pub collections: Vec<Count>,
-    /// By language of the passage.
-    pub languages: Vec<Count>,
-    /// By role of the passage.
-    pub roles: Vec<Count>,
+    /// Documents and passages by kind.
+    #[serde(flatten)]
+    pub counts: Counts,
     /// Models and their coverage.
     pub models: Vec<ModelSummary>,
     /// Sizes on the disk in bytes.
@@ -68,6 +63,19 @@ pub struct Summary {
     pub seq: u64,
     /// The change number of the lexical index, if it is usable.
     pub lexical_seq: Option<u64>,
+}
+
+/// The documents and passages of a store, by kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Counts {
+    /// By namespace.
+    pub namespaces: Vec<Count>,
+    /// By collection.
+    pub collections: Vec<Count>,
+    /// By language of the passage.
+    pub languages: Vec<Count>,
+    /// By role of the passage.
+    pub roles: Vec<Count>,
 }
 
 /// A model in a [`Summary`].

@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::statements::Dialect;
+use crate::statements::{Dialect, PassageSql};
 
 /// The most rows of an answer.
 pub const MOST_SQL_ROWS: usize = 200;
@@ -102,12 +102,12 @@ impl SqlTable {
 
     /// The same of all tables. Embeddings are the vectors of the documents of claims and fragments.
     pub(crate) fn rows(&self, dialect: &Dialect) -> String {
-        let Dialect { vector: (vector, _), passage_of_document, vector_of_passage, .. } = dialect;
+        let Dialect { vector: (vector, _), passages: PassageSql { of_document, .. }, vector_of_passage, .. } = dialect;
         let vectors = |kind: &str| {
             format!(
                 "SELECT '{kind}', e.id, m.name, {vector}, CAST(m.dimension AS bigint) FROM evidence_{kind}s e \
                  JOIN documents d ON d.namespace = e.namespace AND d.path = '{kind}:' || e.id AND d.collection = 'evidence' \
-                 JOIN passages p ON {passage_of_document} JOIN vectors v ON {vector_of_passage} \
+                 JOIN passages p ON {of_document} JOIN vectors v ON {vector_of_passage} \
                  JOIN models m ON m.model = v.model WHERE e.namespace = $1"
             )
         };

@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::record::{DocumentId, PassageId, TextForm, TextHash};
+use crate::record::{Description, DocumentId, FileStat, PassageId, TextForm, TextHash};
 use crate::usage_record::{CallerKey, ScoringKey, ScoringKeyError};
 
 /// What a writer excludes others from.
@@ -30,7 +30,7 @@ pub(crate) use values;
 
 /// The values of these fields of a struct.
 macro_rules! bind {
-    ($from:expr => $($field:ident),+ $(,)?) => { [$($crate::statements::Value::from(&$from.$field)),+] };
+    ($from:expr => $($($field:ident).+),+ $(,)?) => { [$($crate::statements::Value::from(&$from$(.$field)+)),+] };
 }
 pub(crate) use bind;
 
@@ -85,15 +85,7 @@ pub(crate) struct Dialect {
     pub(crate) record: &'static str,
     /// The condition that attributes `a` are of a document `d`.
     pub(crate) attributes_of_document: &'static str,
-    /// Passages `p` with their documents `d`.
-    pub(crate) passages: &'static str,
-    /// What joins the texts of passages, and the columns there.
-    pub(crate) with_texts: &'static str,
-    pub(crate) text: &'static str,
-    pub(crate) embedded_text: &'static str,
-    pub(crate) text_hash: &'static str,
-    /// The condition that a passage `p` is of a document `d`.
-    pub(crate) passage_of_document: &'static str,
+    pub(crate) passages: PassageSql,
     /// The condition that a vector `v` is of a passage `p`.
     pub(crate) vector_of_passage: &'static str,
     /// A vector `v` as it is stored, and how it becomes little-endian floats.
@@ -106,6 +98,20 @@ pub(crate) struct Dialect {
     pub(crate) most_dimensions: (usize, &'static str),
     /// What keeps the rows that are read from being deleted until the transaction ends.
     pub(crate) stays: &'static str,
+}
+
+/// How a database keeps passages.
+#[derive(Debug)]
+pub(crate) struct PassageSql {
+    /// Passages `p` with their documents `d`.
+    pub(crate) from: &'static str,
+    /// What joins the texts of passages, and the columns there.
+    pub(crate) with_texts: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) embedded_text: &'static str,
+    pub(crate) text_hash: &'static str,
+    /// The condition that a passage `p` is of a document `d`.
+    pub(crate) of_document: &'static str,
 }
 
 #[derive(Debug)]
@@ -192,9 +198,36 @@ impl IntoIterator for Row {
 }
 
 impl Row {
-    pub(crate) fn next<T: FromValue>(&mut self) -> Result<T, String> {
-        T::from_value(self.0.next().unwrap_or(Value::Null))
+    pub(crate) fn next<T: FromRow>(&mut self) -> Result<T, String> {
+        T::from_row(self)
     }
+}
+
+/// A type that one column or several can be read as.
+pub(crate) trait FromRow: Sized {
+    fn from_row(row: &mut Row) -> Result<Self, String>;
+}
+
+impl<T: FromValue> FromRow for T {
+    fn from_row(row: &mut Row) -> Result<T, String> {
+        T::from_value(row.0.next().unwrap_or(Value::Null))
+    }
+}
+
+/// Structs whose fields are columns in this order.
+macro_rules! read_columns {
+    ($($type:ident { $($field:ident),+ })+) => {$(
+        impl FromRow for $type {
+            fn from_row(row: &mut Row) -> Result<$type, String> {
+                Ok(read!(row => $type { $($field),+ }))
+            }
+        }
+    )+};
+}
+
+read_columns! {
+    FileStat { size, modified_ns, stamp }
+    Description { language, role, title }
 }
 
 /// A type that a column can be read as.

@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let index = Index::open(directory)?;
     let report = index.refresh()?;
-    println!("{} files added, {} changed", report.added, report.changed);
+    println!("{} files added, {} changed", report.counts.added, report.counts.changed);
 
     let answer = index.search(SearchRequest::new(query).limit(5))?;
     for hit in &answer.results {

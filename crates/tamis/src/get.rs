@@ -16,7 +16,7 @@ use crate::Error;
 use crate::collections::SKIPPED;
 use crate::handle::{Index, MOST_ALIKE, Source, readable};
 use crate::import::{commits, is_imported};
-use crate::index::DEADLY;
+use crate::index::{DEADLY, list_file};
 use crate::search::Asker;
 
 // Gets the full text of a result by its identifier, or by path and lines.
@@ -78,7 +78,8 @@ impl Index {
     /// # Errors
     /// As [`Index::get`].
     pub fn get_allowed(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Excerpt, Error> {
-        match self.meant_by(wanted, allowed)? {
+        let lookup = Lookup { index: self, allowed };
+        match lookup.meant_by(wanted)? {
             Named::Passage(passage) => Ok(Excerpt {
                 namespace: passage.namespace,
                 path: passage.path,
@@ -88,7 +89,7 @@ impl Index {
                 symbol: passage.symbol,
                 text: passage.text,
             }),
-            Named::Lines(place, lines) => self.lines(place, lines, allowed),
+            Named::Lines(place, lines) => lookup.lines(place, lines),
         }
     }
 
@@ -101,79 +102,8 @@ impl Index {
         let missing = || Error::NotFound { wanted: path.to_owned(), nearest: None };
         let state = if readable(allowed, namespace) { self.store.document(namespace, path)? } else { None };
         state.filter(|state| state.passages > 0).ok_or_else(missing)?;
-        self.lines(DocumentPlace { namespace: namespace.to_owned(), path: path.to_owned() }, None, allowed)
-    }
-
-    /// Finds what `wanted` names in the readable namespaces, in the forms that [`Index::get`] takes. The document exists; its
-    /// lines need not.
-    pub(crate) fn meant_by(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Named, Error> {
-        if wanted.trim().is_empty() {
-            return Err(Error::argument("id", format!("{wanted:?}"), "a path, a passage or the number of an issue"));
-        }
-        if let Some(place) = self.issue_by_number(wanted, allowed)? {
-            return Ok(Named::Lines(place, None));
-        }
-        if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let mut found = self.store.find(&wanted.to_ascii_lowercase(), MOST_ALIKE)?;
-            found.retain(|passage| readable(allowed, &passage.namespace));
-            found.truncate(2);
-            match (found.pop(), found.pop()) {
-                (None, _) => {}
-                (Some(passage), None) => return Ok(Named::Passage(Box::new(passage))),
-                _ => {
-                    return Err(Error::argument(
-                        "id",
-                        format!("{wanted:?}"),
-                        "longer: the identifiers of several passages begin with it",
-                    ));
-                }
-            }
-        }
-        let namespaces = self.readable_names(allowed)?;
-        let mut forms: Vec<(Option<&str>, &str)> =
-            in_namespace(&namespaces, wanted).into_iter().chain([(None, wanted)]).collect();
-        // In an index of one tree, people rarely name the namespace, so a path is tried as a path first.
-        if self.is_of_one_tree() {
-            forms.reverse();
-        }
-        for &(namespace, wanted) in &forms {
-            // A path may contain a colon itself. If a document has the whole path, it is meant.
-            if let Some(place) = self.place(namespace, wanted, allowed)? {
-                return Ok(Named::Lines(self.with_text(place)?, None));
-            }
-            // What another program printed can have more after the line.
-            let (path, lines) = match split_lines(wanted) {
-                Err(_) if forms.len() > 1 || pasted(wanted).is_some() => continue,
-                split => split?,
-            };
-            if let Some(place) = self.place(namespace, path, allowed)? {
-                return Ok(Named::Lines(self.with_text(place)?, lines));
-            }
-        }
-        if let Some(place) = pasted(wanted) {
-            return self.meant_by(&place, allowed);
-        }
-        let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
-        let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
-        let path = split_lines(wanted)?.0;
-        // The number of an issue is not a line number.
-        let whole = is_imported(wanted) && !is_imported(path);
-        Err(self.not_found(namespace, if whole { wanted } else { path }, allowed)?)
-    }
-
-    /// Finds the issue that `#233`, `233` or `NAMESPACE:#233` names; `None` if there is none of that number.
-    fn issue_by_number(&self, wanted: &str, allowed: Option<&[String]>) -> Result<Option<DocumentPlace>, Error> {
-        let (namespace, number) = match wanted.rsplit_once(':') {
-            Some((namespace, number)) if number.starts_with('#') => (Some(namespace), number),
-            _ => (None, wanted),
-        };
-        let digits = number.strip_prefix('#').unwrap_or(number);
-        // Identifiers of passages have more digits than numbers of issues.
-        let is_number = (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-        match digits.parse().ok().filter(|_| is_number) {
-            Some(number) => self.place(namespace, &Issue::path(number), allowed),
-            None => Ok(None),
-        }
+        Lookup { index: self, allowed }
+            .lines(DocumentPlace { namespace: namespace.to_owned(), path: path.to_owned() }, None)
     }
 
     /// Returns the text that a request asks for.
@@ -192,34 +122,123 @@ impl Index {
         }
         let Excerpt { namespace, path, start_line, end_line, id, symbol, .. } = excerpt;
         let lines = (start_line.saturating_sub(context).max(1), end_line.saturating_add(context));
-        let around = self.lines(DocumentPlace { namespace, path }, Some(lines), allowed)?;
+        let around = Lookup { index: self, allowed }.lines(DocumentPlace { namespace, path }, Some(lines))?;
         Ok(Excerpt { id, symbol, ..around })
     }
 
-    /// Refuses a document that was left out for its content: the index remembers it without text.
-    fn with_text(&self, place: DocumentPlace) -> Result<DocumentPlace, Error> {
-        let document = self.store.document(&place.namespace, &place.path)?;
-        match document.and_then(|document| reason_of(&document)) {
-            Some(reason) => Err(Error::LeftOut { wanted: place.path, reason }),
-            None => Ok(place),
-        }
-    }
-
-    /// Returns the names of the readable namespaces.
-    fn readable_names(&self, allowed: Option<&[String]>) -> Result<Vec<String>, Error> {
-        let mut names = self.namespace_names()?;
-        names.retain(|name| readable(allowed, name));
-        Ok(names)
-    }
-
-    /// Finds the document that a path means.
-    fn place(
+    /// Returns the reason why an existing file is not in the index, for a caller who may read only these namespaces (`None`:
+    /// all). `None`: the file does not exist, or it is indexed. `path` lies under the root of `namespace`, or of any
+    /// namespace.
+    ///
+    /// # Errors
+    /// The store or an ignore file cannot be read.
+    pub fn left_out(
         &self,
         namespace: Option<&str>,
         path: &str,
         allowed: Option<&[String]>,
-    ) -> Result<Option<DocumentPlace>, Error> {
+    ) -> Result<Option<String>, Error> {
         let sources = self.sources().into_iter().filter(|source| readable(allowed, &source.namespace));
+        let meant = sources.filter(|source| namespace.is_none_or(|namespace| source.namespace == namespace));
+        for source in meant {
+            if let Some(reason) = left_out_of(self, source, path)? {
+                return Ok(Some(reason));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Looks up what a caller names in the namespaces that it may read (`None`: all).
+#[derive(Clone, Copy)]
+pub(crate) struct Lookup<'a> {
+    pub index: &'a Index,
+    pub allowed: Option<&'a [String]>,
+}
+
+impl Lookup<'_> {
+    /// Finds what `wanted` names in the readable namespaces, in the forms that [`Index::get`] takes. The document exists; its
+    /// lines need not.
+    pub(crate) fn meant_by(&self, wanted: &str) -> Result<Named, Error> {
+        if wanted.trim().is_empty() {
+            return Err(Error::argument("id", format!("{wanted:?}"), "a path, a passage or the number of an issue"));
+        }
+        if let Some(place) = self.issue_by_number(wanted)? {
+            return Ok(Named::Lines(place, None));
+        }
+        if wanted.len() >= 4 && wanted.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let mut found = self.index.store.find(&wanted.to_ascii_lowercase(), MOST_ALIKE)?;
+            found.retain(|passage| readable(self.allowed, &passage.namespace));
+            found.truncate(2);
+            match (found.pop(), found.pop()) {
+                (None, _) => {}
+                (Some(passage), None) => return Ok(Named::Passage(Box::new(passage))),
+                _ => {
+                    return Err(Error::argument(
+                        "id",
+                        format!("{wanted:?}"),
+                        "longer: the identifiers of several passages begin with it",
+                    ));
+                }
+            }
+        }
+        let namespaces = self.readable_names()?;
+        let mut forms: Vec<(Option<&str>, &str)> =
+            in_namespace(&namespaces, wanted).into_iter().chain([(None, wanted)]).collect();
+        // In an index of one tree, people rarely name the namespace, so a path is tried as a path first.
+        if self.index.is_of_one_tree() {
+            forms.reverse();
+        }
+        for &(namespace, wanted) in &forms {
+            // A path may contain a colon itself. If a document has the whole path, it is meant.
+            if let Some(place) = self.place(namespace, wanted)? {
+                return Ok(Named::Lines(with_text(self.index, place)?, None));
+            }
+            // What another program printed can have more after the line.
+            let (path, lines) = match split_lines(wanted) {
+                Err(_) if forms.len() > 1 || pasted(wanted).is_some() => continue,
+                split => split?,
+            };
+            if let Some(place) = self.place(namespace, path)? {
+                return Ok(Named::Lines(with_text(self.index, place)?, lines));
+            }
+        }
+        if let Some(place) = pasted(wanted) {
+            return self.meant_by(&place);
+        }
+        let meant = forms.iter().find(|(namespace, _)| namespace.is_some()).or(forms.first());
+        let &(namespace, wanted) = meant.unwrap_or(&(None, wanted));
+        let path = split_lines(wanted)?.0;
+        // The number of an issue is not a line number.
+        let whole = is_imported(wanted) && !is_imported(path);
+        Err(self.not_found(namespace, if whole { wanted } else { path })?)
+    }
+
+    /// Finds the issue that `#233`, `233` or `NAMESPACE:#233` names; `None` if there is none of that number.
+    fn issue_by_number(&self, wanted: &str) -> Result<Option<DocumentPlace>, Error> {
+        let (namespace, number) = match wanted.rsplit_once(':') {
+            Some((namespace, number)) if number.starts_with('#') => (Some(namespace), number),
+            _ => (None, wanted),
+        };
+        let digits = number.strip_prefix('#').unwrap_or(number);
+        // Identifiers of passages have more digits than numbers of issues.
+        let is_number = (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+        match digits.parse().ok().filter(|_| is_number) {
+            Some(number) => self.place(namespace, &Issue::path(number)),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the names of the readable namespaces.
+    fn readable_names(&self) -> Result<Vec<String>, Error> {
+        let mut names = self.index.namespace_names()?;
+        names.retain(|name| readable(self.allowed, name));
+        Ok(names)
+    }
+
+    /// Finds the document that a path means.
+    fn place(&self, namespace: Option<&str>, path: &str) -> Result<Option<DocumentPlace>, Error> {
+        let sources = self.index.sources().into_iter().filter(|source| readable(self.allowed, &source.namespace));
         // People write absolute paths, or paths with `./`; the index has neither.
         let absolute = Path::new(path).is_absolute();
         let whole = sources.filter(|_| absolute).find_map(|source| {
@@ -228,24 +247,24 @@ impl Index {
         });
         if let Some((namespace, under)) = whole {
             let path = stored(under);
-            let path = self.path_in(namespace, path)?;
+            let path = path_in(self.index, namespace, path)?;
             return Ok(path.map(|path| DocumentPlace { namespace: namespace.to_owned(), path }));
         }
         // The name of an imported document is taken literally, whatever it would mean as a path.
         let path = if is_imported(path) { path.to_owned() } else { stored(Path::new(path)) };
         let commit = commits::path_start(&path);
-        let names = self.readable_names(allowed)?;
+        let names = self.readable_names()?;
         // In an index of one tree that is the tree's namespace.
-        let first = namespace.or(self.own_namespace());
+        let first = namespace.or(self.index.own_namespace());
         let named = names.iter().filter(|own| Some(own.as_str()) == first).collect();
         let others = names.iter().filter(|_| namespace.is_none()).collect();
         let rounds: [Vec<&String>; 2] = [named, others];
         for round in rounds {
             let mut found = Vec::new();
             for namespace in round {
-                let mut paths: Vec<String> = self.path_in(namespace, path.clone())?.into_iter().collect();
+                let mut paths: Vec<String> = path_in(self.index, namespace, path.clone())?.into_iter().collect();
                 if let Some(start) = commit.as_ref().filter(|_| paths.is_empty()) {
-                    paths = self.commits_from(namespace, start)?;
+                    paths = commits::commits_from(self.index, namespace, start)?;
                 }
                 if paths.len() > 1 {
                     let allowed = format!("longer: these commits begin with it: {}", paths.join(", "));
@@ -265,35 +284,16 @@ impl Index {
         Ok(None)
     }
 
-    /// Returns the path of a document as the index has it; `None` if there is none. The name of a file can have decomposed letters,
-    /// and people write composed ones, or the other way round.
-    pub(crate) fn path_in(&self, namespace: &str, path: String) -> Result<Option<String>, Error> {
-        if self.store.document(namespace, &path)?.is_some() {
-            return Ok(Some(path));
-        }
-        if path.is_ascii() {
-            return Ok(None);
-        }
-        let wanted = composed(&path);
-        let documents = self.store.documents(namespace)?;
-        Ok(documents.into_iter().map(|document| document.path).find(|known| composed(known) == wanted))
-    }
-
     /// Returns the indexed lines of a document, joined from its passages.
-    fn lines(
-        &self,
-        place: DocumentPlace,
-        lines: Option<(u32, u32)>,
-        allowed: Option<&[String]>,
-    ) -> Result<Excerpt, Error> {
+    fn lines(&self, place: DocumentPlace, lines: Option<(u32, u32)>) -> Result<Excerpt, Error> {
         let DocumentPlace { namespace, path } = place;
-        let by_line = match self.imports().rendered(&namespace, &path)? {
+        let by_line = match self.index.imports().rendered(&namespace, &path)? {
             // An imported document is more than its passages.
             Some(text) => (1..).zip(text.lines().map(str::to_owned)).collect(),
-            None => by_line(&self.store.document_passages(&namespace, &path)?),
+            None => by_line(&self.index.store.document_passages(&namespace, &path)?),
         };
         if by_line.is_empty() {
-            return Err(self.not_found(Some(&namespace), &path, allowed)?);
+            return Err(self.not_found(Some(&namespace), &path)?);
         }
         let last = by_line.last().map_or(1, |(line, _)| *line);
         let (first, end) = lines.unwrap_or((1, last));
@@ -320,23 +320,18 @@ impl Index {
         Ok(Excerpt { namespace, path, start_line: first, end_line: end, id: None, symbol: None, text })
     }
 
-    pub(crate) fn not_found(
-        &self,
-        namespace: Option<&str>,
-        path: &str,
-        allowed: Option<&[String]>,
-    ) -> Result<Error, Error> {
-        if let Some(reason) = self.left_out(namespace, path, allowed)? {
+    pub(crate) fn not_found(&self, namespace: Option<&str>, path: &str) -> Result<Error, Error> {
+        if let Some(reason) = self.index.left_out(namespace, path, self.allowed)? {
             return Ok(Error::LeftOut { wanted: path.to_owned(), reason });
         }
         let name = name_of(path);
-        let own = self.own_namespace();
+        let own = self.index.own_namespace();
         let mut nearest: Option<(f64, String)> = None;
-        for known in self.readable_names(allowed)? {
+        for known in self.readable_names()? {
             if namespace.is_some_and(|namespace| namespace != known) {
                 continue;
             }
-            for document in self.store.documents(&known)?.into_iter().filter(|one| one.passages > 0) {
+            for document in self.index.store.documents(&known)?.into_iter().filter(|one| one.passages > 0) {
                 let known_name = name_of(&document.path);
                 let similarity =
                     strsim::jaro_winkler(path, &document.path) + if known_name == name { 1.0 } else { 0.0 };
@@ -351,6 +346,29 @@ impl Index {
         }
         Ok(Error::NotFound { wanted: path.to_owned(), nearest: nearest.map(|(_, form)| form) })
     }
+}
+
+/// Refuses a document that was left out for its content: the index remembers it without text.
+fn with_text(index: &Index, place: DocumentPlace) -> Result<DocumentPlace, Error> {
+    let document = index.store.document(&place.namespace, &place.path)?;
+    match document.and_then(|document| reason_of(&document)) {
+        Some(reason) => Err(Error::LeftOut { wanted: place.path, reason }),
+        None => Ok(place),
+    }
+}
+
+/// Returns the path of a document as the index has it; `None` if there is none. The name of a file can have decomposed letters,
+/// and people write composed ones, or the other way round.
+pub(crate) fn path_in(index: &Index, namespace: &str, path: String) -> Result<Option<String>, Error> {
+    if index.store.document(namespace, &path)?.is_some() {
+        return Ok(Some(path));
+    }
+    if path.is_ascii() {
+        return Ok(None);
+    }
+    let wanted = composed(&path);
+    let documents = index.store.documents(namespace)?;
+    Ok(documents.into_iter().map(|document| document.path).find(|known| composed(known) == wanted))
 }
 
 /// Most lines of context on each side.
@@ -482,56 +500,32 @@ fn pasted(wanted: &str) -> Option<String> {
 
 // Explains why a file of the tree is not in the index. Without the reason, a file left out on purpose looks absent.
 
-impl Index {
-    /// Returns the reason why an existing file is not in the index, for a caller who may read only these namespaces (`None`:
-    /// all). `None`: the file does not exist, or it is indexed. `path` lies under the root of `namespace`, or of any
-    /// namespace.
-    ///
-    /// # Errors
-    /// The store or an ignore file cannot be read.
-    pub fn left_out(
-        &self,
-        namespace: Option<&str>,
-        path: &str,
-        allowed: Option<&[String]>,
-    ) -> Result<Option<String>, Error> {
-        let sources = self.sources().into_iter().filter(|source| readable(allowed, &source.namespace));
-        let meant = sources.filter(|source| namespace.is_none_or(|namespace| source.namespace == namespace));
-        for source in meant {
-            if let Some(reason) = self.left_out_of(source, path)? {
-                return Ok(Some(reason));
-            }
-        }
-        Ok(None)
+fn left_out_of(index: &Index, source: &Source, path: &str) -> Result<Option<String>, Error> {
+    let Some(path) = under(source, path) else { return Ok(None) };
+    let known = path_in(index, &source.namespace, path.clone())?;
+    if let Some(document) = known.map(|path| index.store.document(&source.namespace, &path)).transpose()?.flatten() {
+        return Ok(reason_of(&document));
     }
-
-    fn left_out_of(&self, source: &Source, path: &str) -> Result<Option<String>, Error> {
-        let Some(path) = under(source, path) else { return Ok(None) };
-        let known = self.path_in(&source.namespace, path.clone())?;
-        if let Some(document) = known.map(|path| self.store.document(&source.namespace, &path)).transpose()?.flatten() {
-            return Ok(reason_of(&document));
-        }
-        match file(&source.root, &path) {
-            PathEntry::Nothing => return Ok(None),
-            PathEntry::Link => return Ok(Some(reason(&path, "symlink"))),
-            PathEntry::File => {}
-        }
-        let config = &self.config.index;
-        let found = self.listed(source, &path)?;
-        Ok(Some(match found.skipped.keys().next() {
-            Some(skip) => reason(&path, skip),
-            None if !found.files.is_empty() => "it came after the last run, and the next one adds it".to_owned(),
-            None if !config.hidden && path.split('/').any(|part| part.starts_with('.')) => {
-                "it is hidden, and index.hidden is false".to_owned()
-            }
-            None => "an ignore file or index.ignore leaves it out".to_owned(),
-        }))
+    match file(&source.root, &path) {
+        PathEntry::Nothing => return Ok(None),
+        PathEntry::Link => return Ok(Some(reason(&path, "symlink"))),
+        PathEntry::File => {}
     }
+    let config = &index.config.index;
+    let found = list_file(index, source, &path)?;
+    Ok(Some(match found.skipped.keys().next() {
+        Some(skip) => reason(&path, skip),
+        None if !found.files.is_empty() => "it came after the last run, and the next one adds it".to_owned(),
+        None if !config.hidden && path.split('/').any(|part| part.starts_with('.')) => {
+            "it is hidden, and index.hidden is false".to_owned()
+        }
+        None => "an ignore file or index.ignore leaves it out".to_owned(),
+    }))
 }
 
 /// Returns the reason why a document has no text; `None` if it has some.
 pub(crate) fn reason_of(document: &DocumentState) -> Option<String> {
-    (document.collection == SKIPPED).then(|| reason(&document.path, &document.role))
+    (document.collection == SKIPPED).then(|| reason(&document.path, &document.description.role))
 }
 
 /// Returns the reason to skip the file at a path, as a sentence.

@@ -7,15 +7,14 @@ use serde::Serialize;
 #[cfg(feature = "evidence")]
 use tamis_store::EvidenceSummary;
 use tamis_store::{
-    Attribute, Coverage, DocumentId, DocumentState, Filter, Findings, Namespace, PassageId, Progress, StoreError,
-    StoredPassage, Summary,
+    Attribute, Coverage, Description, DocumentId, DocumentState, Filter, Namespace, PassageId, StoredPassage, Summary,
 };
 
 use crate::Error;
 use crate::collections::SKIPPED;
 use crate::handle::{Index, SourceState, plain};
 use crate::import::Imported;
-use crate::index::{EmbeddingCacheStatus, EmbeddingProgress, SourceComparison, UnreadDocument};
+use crate::index::{EmbeddingCacheStatus, EmbeddingProgress, SourceComparison, UnreadDocument, comparisons};
 
 /// The state of an index.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -26,15 +25,9 @@ pub struct Status {
     pub directory: PathBuf,
     /// The name under which the tree's documents are stored.
     pub namespace: String,
-    /// The number of files that differ from the index.
-    pub stale: u64,
-    /// The number of files left out, by kind.
-    pub skipped: BTreeMap<String, u64>,
-    /// Documents without readable text, such as an encrypted PDF, with the reason.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<UnreadDocument>,
-    /// Files with remarks for people on how they were read.
-    pub notes: Vec<(String, String)>,
+    /// Files that differ, are left out or need a remark.
+    #[serde(flatten)]
+    pub files: FileStatus,
     /// The repositories of the index. An index of one tree has that tree only.
     pub sources: Vec<SourceStatus>,
     /// The imported documents, by origin.
@@ -53,6 +46,20 @@ pub struct Status {
     /// The counts of the store.
     #[serde(flatten)]
     pub summary: Summary,
+}
+
+/// The files of an index that differ from it, are left out or need a remark.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct FileStatus {
+    /// The number of files that differ from the index.
+    pub stale: u64,
+    /// The number of files left out, by kind.
+    pub skipped: BTreeMap<String, u64>,
+    /// Documents without readable text, such as an encrypted PDF, with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<UnreadDocument>,
+    /// Files with remarks for people on how they were read.
+    pub notes: Vec<(String, String)>,
 }
 
 /// The state of one repository of an index.
@@ -79,105 +86,81 @@ pub struct SourceStatus {
     pub remark: Option<String>,
 }
 
-impl Index {
-    /// Returns the content of the index and its freshness.
-    ///
-    /// # Errors
-    /// The tree or the store cannot be read.
-    pub fn status(&self) -> Result<Status, Error> {
-        let mut skipped: BTreeMap<String, u64> = BTreeMap::new();
-        let (mut notes, mut unread) = (Vec::new(), Vec::new());
-        let mut sources = Vec::new();
-        let mut summary = self.store.summary()?;
-        for SourceComparison { source, state, stale, skipped: unlisted } in self.comparisons()? {
-            for (kind, files) in unlisted {
-                *skipped.entry(kind.to_owned()).or_default() += files;
-            }
-            let mut status = SourceStatus {
-                namespace: source.namespace.clone(),
-                root: source.root.clone(),
-                owner: source.owner.clone(),
-                shared: source.shared,
-                documents: 0,
-                passages: 0,
-                stale,
-                state,
-                remark: state.remark(&source.namespace),
-            };
-            for document in self.store.documents(&source.namespace)? {
-                let DocumentState { path, collection, role, .. } = &document;
-                let without_text = UnreadDocument::new(&source.namespace, path, collection, role);
-                if document.collection == SKIPPED {
-                    summary.documents = summary.documents.saturating_sub(1);
-                    if without_text.is_none() {
-                        *skipped.entry(document.role).or_default() += 1;
-                    }
-                    unread.extend(without_text);
-                } else {
-                    status.documents += 1;
-                    status.passages += u64::from(document.passages);
+/// Does the work of [`Index::status`].
+pub(crate) fn status(index: &Index) -> Result<Status, Error> {
+    let mut skipped: BTreeMap<String, u64> = BTreeMap::new();
+    let (mut notes, mut unread) = (Vec::new(), Vec::new());
+    let mut sources = Vec::new();
+    let mut summary = index.store.summary()?;
+    for SourceComparison { source, state, stale, skipped: unlisted } in comparisons(index)? {
+        for (kind, files) in unlisted {
+            *skipped.entry(kind.to_owned()).or_default() += files;
+        }
+        let mut status = SourceStatus {
+            namespace: source.namespace.clone(),
+            root: source.root.clone(),
+            owner: source.owner.clone(),
+            shared: source.shared,
+            documents: 0,
+            passages: 0,
+            stale,
+            state,
+            remark: state.remark(&source.namespace),
+        };
+        for document in index.store.documents(&source.namespace)? {
+            let DocumentState { path, collection, description: Description { role, .. }, .. } = &document;
+            let without_text = UnreadDocument::new(&source.namespace, path, collection, role);
+            if document.collection == SKIPPED {
+                summary.documents = summary.documents.saturating_sub(1);
+                if without_text.is_none() {
+                    *skipped.entry(document.description.role).or_default() += 1;
                 }
-                let path = match self.is_of_one_tree() {
-                    true => document.path,
-                    false => format!("{}:{}", source.namespace, document.path),
-                };
-                notes.extend(document.note.map(|note| (path, note)));
+                unread.extend(without_text);
+            } else {
+                status.documents += 1;
+                status.passages += u64::from(document.passages);
             }
-            sources.push(status);
-        }
-        summary.collections.retain(|count| count.name != SKIPPED);
-        Ok(Status {
-            root: self.root().to_owned(),
-            directory: self.location().directory.clone(),
-            namespace: self.namespace().to_owned(),
-            stale: sources.iter().map(|source| source.stale).sum(),
-            skipped,
-            unread,
-            notes,
-            sources,
-            imported: self.imports().list()?,
-            #[cfg(feature = "evidence")]
-            evidence: self.evidence().summaries()?,
-            // Runs skip an unreadable cache as well; the doctor gives the reason.
-            embedding_cache: self.embedding_cache().unwrap_or_default(),
-            pending: self.pending()?,
-            embedding: self.embedding_progress()?,
-            summary,
-        })
-    }
-
-    /// Returns the number of passages that each configured model has not embedded yet; without those that lack none.
-    fn pending(&self) -> Result<BTreeMap<String, u64>, Error> {
-        let mut pending = BTreeMap::new();
-        for name in &self.config().index.models {
-            let id = match self.models.id(name) {
-                // The doctor gives the reason.
-                Err(Error::Model { .. }) => continue,
-                id => id?,
+            let path = match index.is_of_one_tree() {
+                true => document.path,
+                false => format!("{}:{}", source.namespace, document.path),
             };
-            let coverage = self.store.coverage(&id, &self.embedded_here())?;
-            if coverage.embedded < coverage.passages {
-                pending.insert(name.clone(), coverage.passages - coverage.embedded);
-            }
+            notes.extend(document.note.map(|note| (path, note)));
         }
-        Ok(pending)
+        sources.push(status);
     }
+    summary.counts.collections.retain(|count| count.name != SKIPPED);
+    Ok(Status {
+        root: index.root().to_owned(),
+        directory: index.location().directory.clone(),
+        namespace: index.namespace().to_owned(),
+        files: FileStatus { stale: sources.iter().map(|source| source.stale).sum(), skipped, unread, notes },
+        sources,
+        imported: index.imports().list()?,
+        #[cfg(feature = "evidence")]
+        evidence: index.evidence().summaries()?,
+        // Runs skip an unreadable cache as well; the doctor gives the reason.
+        embedding_cache: index.embedding_cache().unwrap_or_default(),
+        pending: pending(index)?,
+        embedding: index.embedding_progress()?,
+        summary,
+    })
+}
 
-    /// Looks for damage in the index. Reads everything and changes nothing.
-    ///
-    /// # Errors
-    /// The store cannot be read at all.
-    pub fn check(&self) -> Result<Findings, Error> {
-        Ok(self.store.check()?)
+/// Returns the number of passages that each configured model has not embedded yet; without those that lack none.
+fn pending(index: &Index) -> Result<BTreeMap<String, u64>, Error> {
+    let mut pending = BTreeMap::new();
+    for name in &index.config().index.models {
+        let id = match index.models.id(name) {
+            // The doctor gives the reason.
+            Err(Error::Model { .. }) => continue,
+            id => id?,
+        };
+        let coverage = index.store.coverage(&id, &index.embedded_here())?;
+        if coverage.embedded < coverage.passages {
+            pending.insert(name.clone(), coverage.passages - coverage.embedded);
+        }
     }
-
-    /// Rebuilds derived data that is damaged or behind. Returns the findings that remain.
-    ///
-    /// # Errors
-    /// The index is not writable, or another process is writing.
-    pub fn mend(&self, progress: &mut dyn FnMut(Progress) -> Result<(), StoreError>) -> Result<Findings, Error> {
-        Ok(self.store.mend(progress)?)
-    }
+    Ok(pending)
 }
 
 // Read access to the namespaces, documents and passages of an index.
@@ -198,14 +181,7 @@ impl Index {
 /// ```
 #[derive(Clone, Copy)]
 pub struct Contents<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// Returns the content of the index.
-    pub fn contents(&self) -> Contents<'_> {
-        Contents { index: self }
-    }
+    pub(crate) index: &'a Index,
 }
 
 impl Contents<'_> {

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::document::Passage;
+use crate::document::{OwnProperties, Passage};
 use crate::lines::{Lines, clamp, number};
 use crate::tokens::Meter;
 use crate::{Kind, Role};
@@ -37,10 +37,7 @@ impl Piece {
             signature: None,
             text: self.text(lines).to_owned(),
             role,
-            author: None,
-            dated_ns: None,
-            language: None,
-            part: None,
+            own: OwnProperties::default(),
         }
     }
 }

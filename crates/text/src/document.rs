@@ -179,6 +179,14 @@ pub struct Passage {
     pub text: String,
     /// Its role.
     pub role: Role,
+    /// What it has of its own, apart from its document.
+    #[serde(flatten)]
+    pub own: OwnProperties,
+}
+
+/// What a passage has of its own, apart from its document.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OwnProperties {
     /// Its author, if it has a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
@@ -423,10 +431,7 @@ mod tests {
             signature: None,
             text: text.to_owned(),
             role: Role::Main,
-            author: None,
-            dated_ns: None,
-            language: None,
-            part: None,
+            own: OwnProperties::default(),
         }
     }
 

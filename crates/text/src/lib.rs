@@ -64,7 +64,7 @@ pub use conversation::{
     Conversation, ConversationFormatError, ConversationLog, ConversationOptions, Turn, read_conversations,
 };
 pub use decode::{composed, is_invisible, plain, transcoded};
-pub use document::{Document, Kind, Note, Options, ParseFailure, Passage, UnknownName, embedded_text};
+pub use document::{Document, Kind, Note, Options, OwnProperties, ParseFailure, Passage, UnknownName, embedded_text};
 pub use issues::{
     BadRecord, CommentKind, Issue, IssueArchive, IssueComment, IssueFormat, IssueFormatError, IssueKind, IssueState,
     Verdict, read_issues,

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 use crate::decode::decode_words;
 use crate::divide::{Piece, pack};
-use crate::document::{Document, HEADING_LENGTH, Note, Options, ParseFailure, Passage};
+use crate::document::{Document, HEADING_LENGTH, Note, Options, OwnProperties, ParseFailure, Passage};
 #[cfg(feature = "documents")]
 use crate::documents;
 use crate::languages::{Category, Language, Parsing};
@@ -227,7 +227,7 @@ pub fn read_document(path: &str, bytes: &[u8], options: &Options) -> Result<Opti
 /// use tamis_text::{Kind, Options, read_statement};
 ///
 /// let passages = read_statement(Kind::Claim, "A sieve keeps what is coarse.", Some("Sieves"), &Options::default());
-/// assert_eq!((passages.len(), passages[0].part), (1, None));
+/// assert_eq!((passages.len(), passages[0].own.part), (1, None));
 /// assert_eq!(passages[0].embedded_text(), "Sieves\nA sieve keeps what is coarse.");
 /// ```
 #[must_use]
@@ -245,7 +245,7 @@ pub fn read_statement(kind: Kind, text: &str, heading: Option<&str>, options: &O
     numbered
         .map(|(piece, number)| Passage {
             heading: heading.clone(),
-            part: several.then_some(number),
+            own: OwnProperties { part: several.then_some(number), ..OwnProperties::default() },
             ..piece.passage(&lines, kind, Role::Main)
         })
         .collect()
@@ -298,7 +298,7 @@ mod tests {
         let line = "One sentence of some length that is followed by another one of the same length.\n";
         let passages = read_statement(Kind::Fragment, &line.repeat(12), None, &options);
         assert!(passages.len() > 3);
-        let parts: Vec<_> = passages.iter().map(|passage| passage.part).collect();
+        let parts: Vec<_> = passages.iter().map(|passage| passage.own.part).collect();
         assert_eq!(parts, (0..).take(passages.len()).map(Some).collect::<Vec<_>>());
         assert_eq!(passages.iter().map(|passage| passage.text.lines().count()).sum::<usize>(), 12);
     }

@@ -161,11 +161,11 @@ fn passages_of_a_session_say_who_and_when() {
     let document = session.document(&ConversationOptions::default());
     assert_eq!(document.passages.len(), 1);
     let passage = &document.passages[0];
-    assert_eq!((passage.kind, passage.part, passage.author.as_deref()), (Kind::Turns, Some(0), None));
+    assert_eq!((passage.kind, passage.own.part, passage.own.author.as_deref()), (Kind::Turns, Some(0), None));
     assert!(passage.text.starts_with(
         "user (2026-11-22 09:00): Where do the tide tables come from?\n\nassistant (2026-11-22 09:00): From"
     ));
-    assert_eq!(passage.dated_ns, Some(1_795_338_012_000_000_000));
+    assert_eq!(passage.own.dated_ns, Some(1_795_338_012_000_000_000));
     let speakers: Vec<_> = document.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(speakers, ["speaker=user", "speaker=assistant"]);
 }
@@ -202,7 +202,7 @@ proptest! {
             held[passage.start_line as usize - 1..passage.end_line as usize].fill(true);
             let turns = &session.turns[session.turns_at(passage.start_line, passage.end_line)];
             prop_assert!(!turns.is_empty());
-            if let Some(author) = &passage.author {
+            if let Some(author) = &passage.own.author {
                 prop_assert!(turns.iter().all(|turn| turn.speaker.as_ref() == Some(author)));
             }
         }

@@ -56,11 +56,11 @@ fn entries_of_a_log_and_sections_are_passages_of_their_own() {
     let headings: Vec<_> = document.passages.iter().map(|passage| passage.heading.as_deref()).collect();
     let backups = Some("2026-11-22 > Backups");
     assert_eq!(headings, [Some("2026-11-22"), backups, backups, Some("2026-11-22 > Ideas")]);
-    let dates: Vec<_> = document.passages.iter().map(|passage| passage.dated_ns.map(moment)).collect();
+    let dates: Vec<_> = document.passages.iter().map(|passage| passage.own.dated_ns.map(moment)).collect();
     let at = |time: &str| Some(format!("2026-11-22T{time}:00Z"));
     assert_eq!(dates, [at("09:10"), at("14:05"), at("15:30"), None]);
     let same = note("memory/2026-11-22.md", "- 14:05 one\n- 14:05 two\n- 14:06 three\n- 14:05 four\n");
-    let dates: Vec<_> = same.passages.iter().map(|passage| passage.dated_ns.map(moment)).collect();
+    let dates: Vec<_> = same.passages.iter().map(|passage| passage.own.dated_ns.map(moment)).collect();
     let at = |time: &str| Some(format!("2026-11-22T{time}Z"));
     assert_eq!(dates, [at("14:05:00"), at("14:05:01"), at("14:06:00"), at("14:05:02")], "none hides another one");
     let topics: Vec<_> = document.attributes.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -88,7 +88,7 @@ fn trap_front_matter_dates_a_note_before_its_name_and_undated_notes_do_not_decay
     for (path, text) in cases {
         let document = note(path, text);
         assert_eq!(document.dated_ns, None, "{path}");
-        assert!(document.passages.iter().all(|passage| passage.dated_ns.is_none()), "{path}");
+        assert!(document.passages.iter().all(|passage| passage.own.dated_ns.is_none()), "{path}");
         assert!(document.passages.iter().any(|passage| passage.text.contains("lasting")));
     }
 }
@@ -98,7 +98,7 @@ fn a_day_is_that_of_the_writers_place_and_an_impossible_date_is_told_and_the_not
     let options = NoteOptions { time_zone: TimeZone::fixed(offset(-5)), ..NoteOptions::default() };
     let document = read_note("2026-11-22.md", b"- 23:30 late\n", &options);
     assert_eq!(date(&document).as_deref(), Some("2026-11-22T05:00:00Z"));
-    assert_eq!(document.passages[0].dated_ns.map(moment).as_deref(), Some("2026-11-23T04:30:00Z"));
+    assert_eq!(document.passages[0].own.dated_ns.map(moment).as_deref(), Some("2026-11-23T04:30:00Z"));
     let document = note("a.md", "---\ndate: 2026-02-30\n---\nWords.\n");
     assert_eq!(document.notes.len(), 1);
     assert!(document.notes[0].to_string().contains("2026-02-30"), "{}", document.notes[0]);

@@ -54,7 +54,7 @@ impl IndexedTree {
         let report = if let Place::Issues(file) = place {
             let import = IssueImport::from_inputs(&[ImportInput::file(file)?], None)?;
             let summary = index.imports().issues(&import, &())?;
-            tree.passages = summary.passages;
+            tree.passages = summary.counts.passages;
             tree.documents = import.issues.len() as u64;
             index.complete(options, &())?
         } else if let Place::Collection(path) = place {
@@ -66,12 +66,12 @@ impl IndexedTree {
             report
         } else {
             let report = index.refresh_with(options, &())?;
-            tree.passages = report.passages;
-            tree.documents = report.added;
+            tree.passages = report.counts.passages;
+            tree.documents = report.counts.added;
             report
         };
-        ensure!(report.unusable.is_empty(), "{}: a model failed: {:?}", list.name, report.unusable);
-        let pending = report.pending.get("minilm").copied().unwrap_or_default();
+        ensure!(report.embedding.unusable.is_empty(), "{}: a model failed: {:?}", list.name, report.embedding.unusable);
+        let pending = report.embedding.pending.get("minilm").copied().unwrap_or_default();
         ensure!(model != Model::MiniLm || pending == 0, "{}: {pending} passages without vectors", list.name);
         Ok(tree)
     }

@@ -28,6 +28,19 @@ pub struct Measured {
     pub cold: Option<Ended>,
     /// The median search of its server; `None` without one.
     pub warm: Option<Duration>,
+    /// The shares of its answers.
+    pub shares: Shares,
+    /// The share in the first ten, by tree.
+    pub trees: BTreeMap<String, f64>,
+    /// What a reader must know of the questions that were not answered; empty if all were.
+    pub remarks: Vec<String>,
+    /// The reason why there are no figures.
+    pub failed: Option<String>,
+}
+
+/// What share of the questions a tool answers, and how.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shares {
     /// The share of questions whose first file is an expected one.
     pub first: Option<f64>,
     /// The share with an expected one among the first ten.
@@ -40,12 +53,6 @@ pub struct Measured {
     pub empty_wrongly: Option<f64>,
     /// The share of unanswerable ones whose answer is empty.
     pub empty_rightly: Option<f64>,
-    /// The share in the first ten, by tree.
-    pub trees: BTreeMap<String, f64>,
-    /// What a reader must know of the questions that were not answered; empty if all were.
-    pub remarks: Vec<String>,
-    /// The reason why there are no figures.
-    pub failed: Option<String>,
 }
 
 /// Measures a tool. A failure becomes the reason in its row.
@@ -143,8 +150,13 @@ fn figures(tool: &dyn Tool, place: &Place, trees: &[Tree], all: &Tree, measured:
         measured.remarks.push(format!("fails on {failed} of {asked} questions, which count as not found: {reason}"));
     }
     let share = |count: usize| Some(count as f64 / asked.max(1) as f64);
-    (measured.first, measured.in_ten, measured.shown) = (share(first), share(in_ten), share(shown));
-    (measured.in_view, measured.empty_wrongly) = (share(in_view), share(empty));
-    measured.empty_rightly = (unanswerable > 0).then(|| left_empty as f64 / unanswerable as f64);
+    measured.shares = Shares {
+        first: share(first),
+        in_ten: share(in_ten),
+        shown: share(shown),
+        in_view: share(in_view),
+        empty_wrongly: share(empty),
+        empty_rightly: (unanswerable > 0).then(|| left_empty as f64 / unanswerable as f64),
+    };
     Ok(())
 }

@@ -33,10 +33,10 @@ pub fn answers(measured: &[Measured]) -> String {
          | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for row in measured.iter().filter(|row| row.failed.is_none()) {
-        let below = row.in_view.filter(|_| row.in_view > row.in_ten);
-        let shares = [row.first, row.in_ten, below].map(|share| cell(share, percent)).join(" | ");
-        let shown = cell(row.shown, |shown| format!("{shown:.1}"));
-        let empty = [row.empty_wrongly, row.empty_rightly].map(|share| cell(share, percent)).join(" | ");
+        let below = row.shares.in_view.filter(|_| row.shares.in_view > row.shares.in_ten);
+        let shares = [row.shares.first, row.shares.in_ten, below].map(|share| cell(share, percent)).join(" | ");
+        let shown = cell(row.shares.shown, |shown| format!("{shown:.1}"));
+        let empty = [row.shares.empty_wrongly, row.shares.empty_rightly].map(|share| cell(share, percent)).join(" | ");
         writeln!(out, "| {} | {shares} | {shown} | {empty} |", row.name).expect("a string takes everything");
     }
     out
@@ -57,8 +57,8 @@ pub fn short(measured: &[Measured]) -> String {
             cell(row.stored, megabytes),
             cell(row.cold.as_ref().map(|cold| cold.wall), time),
             cell(row.warm, time),
-            cell(row.first, percent),
-            cell(row.in_ten, percent)
+            cell(row.shares.first, percent),
+            cell(row.shares.in_ten, percent)
         )
         .expect("a string takes everything");
     }
@@ -109,9 +109,9 @@ pub fn whole(measured: &[Measured]) -> String {
                 cell(row.cold.as_ref().map(|cold| cold.cpu), time),
                 cell(row.cold.as_ref().map(|cold| cold.resident), megabytes),
                 cell(row.warm, time),
-                cell(row.first, percent),
-                cell(row.in_ten, percent),
-                cell(row.shown, |shown| format!("{shown:.1}"))
+                cell(row.shares.first, percent),
+                cell(row.shares.in_ten, percent),
+                cell(row.shares.shown, |shown| format!("{shown:.1}"))
             ),
         }
         .expect("a string takes everything");

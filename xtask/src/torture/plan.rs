@@ -83,7 +83,7 @@ impl Round {
 }
 
 /// The options of the command line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The seed of the table.
     pub seed: u64,
@@ -126,17 +126,7 @@ impl Options {
     /// # Errors
     /// A flag is unknown, or a value is missing or out of range.
     pub fn read(arguments: &[String]) -> Result<Options> {
-        let mut options = Options {
-            seed: 1,
-            rounds: 0,
-            kinds: Vec::new(),
-            only: None,
-            jobs: 2,
-            debug: false,
-            binary: None,
-            keep: false,
-            postgres: false,
-        };
+        let mut options = Options { seed: 1, jobs: 2, ..Options::default() };
         let mut rest = arguments.iter();
         while let Some(flag) = rest.next() {
             let mut value = || rest.next().with_context(|| format!("{flag} needs a value\n\n{FLAGS}"));

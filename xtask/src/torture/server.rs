@@ -209,21 +209,29 @@ pub fn post(address: &str, call: &Call) -> Result<Value> {
     });
     let name = params["name"].as_str().unwrap_or_default().to_owned();
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Type: \
          application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\nConnection: \
          close\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
-    stream.write_all(format!("{head}{body}").as_bytes())?;
-    let mut reply = Vec::new();
-    stream.read_to_end(&mut reply)?;
-    let reply = String::from_utf8(reply)?;
-    let (head, body) = reply.split_once("\r\n\r\n").context("an answer")?;
+    let (head, body) = exchange(address, &format!("{head}{body}"))?;
     ensure!(head.starts_with("HTTP/1.1 200"), "{head}");
-    Ok(serde_json::from_str(body)?)
+    Ok(serde_json::from_str(&body)?)
+}
+
+/// Sends a request over its own connection, and returns the head and the body of the answer.
+///
+/// # Errors
+/// There is no whole answer.
+pub fn exchange(address: &str, request: &str) -> Result<(String, String)> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.write_all(request.as_bytes())?;
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply)?;
+    let (head, body) = reply.split_once("\r\n\r\n").context("an answer")?;
+    Ok((head.to_owned(), body.to_owned()))
 }
 
 /// Serves a client on standard input and output and kills the server. Returns true when the kill hit a running server.

@@ -34,20 +34,8 @@ Examples:
 
 Ctrl-C stops at a whole step, and the next run continues there. A second Ctrl-C stops at once, which is safe too.")]
 pub struct IndexArguments {
-    /// Directories to add to the index, each as a namespace of its name
-    #[arg(value_name = "DIR")]
-    pub directories: Vec<PathBuf>,
-    /// Name the owner of the directories; an owner's shared namespaces are searched from all of the owner's others
-    #[arg(long, value_name = "NAME", requires = "directories")]
-    pub owner: Option<String>,
-    /// Share the directories with the owner's other namespaces
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
-        requires = "directories")]
-    pub shared: Option<bool>,
-    /// Put the prose of the directories into this collection: docs, wiki, or notes; code and data stay in code
-    #[arg(long = "collection", value_name = "NAME", value_parser = PossibleValuesParser::new(FileCollection::NAMES),
-        hide_possible_values = true, requires = "directories")]
-    pub collection: Option<String>,
+    #[command(flatten)]
+    pub add: AddedSources,
     /// Remove a namespace with all its documents
     #[arg(long, value_name = "NAME", conflicts_with_all = ["directories", "watch", "wait", "full"])]
     pub remove: Option<String>,
@@ -80,6 +68,25 @@ pub struct IndexArguments {
     pub json: bool,
 }
 
+/// Directories to add, and their settings.
+#[derive(Debug, Args)]
+pub struct AddedSources {
+    /// Directories to add to the index, each as a namespace of its name
+    #[arg(value_name = "DIR")]
+    pub directories: Vec<PathBuf>,
+    /// Name the owner of the directories; an owner's shared namespaces are searched from all of the owner's others
+    #[arg(long, value_name = "NAME", requires = "directories")]
+    pub owner: Option<String>,
+    /// Share the directories with the owner's other namespaces
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        requires = "directories")]
+    pub shared: Option<bool>,
+    /// Put the prose of the directories into this collection: docs, wiki, or notes; code and data stay in code
+    #[arg(long = "collection", value_name = "NAME", value_parser = PossibleValuesParser::new(FileCollection::NAMES),
+        hide_possible_values = true, requires = "directories")]
+    pub collection: Option<String>,
+}
+
 /// Brings the index up to date with the first model, or with every model if the user waits for that.
 ///
 /// # Errors
@@ -105,12 +112,12 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
         return preview(session, config, arguments, output);
     }
     // The directories named are indexed, and not the one around them.
-    let is_around = !arguments.directories.is_empty();
+    let is_around = !arguments.add.directories.is_empty();
     let mut index = if is_around { session.open_anywhere(config)? } else { session.open(config)? };
-    if !arguments.directories.is_empty() {
-        let collection = arguments.collection.as_deref().map(str::parse).transpose()?;
-        let settings = SourceSettings { owner: arguments.owner.clone(), shared: arguments.shared, collection };
-        index.add_sources(&arguments.directories, &settings)?;
+    if !arguments.add.directories.is_empty() {
+        let AddedSources { directories, owner, shared, collection } = &arguments.add;
+        let collection = collection.as_deref().map(str::parse).transpose()?;
+        index.add_sources(directories, &SourceSettings { owner: owner.clone(), shared: *shared, collection })?;
     }
     if arguments.moved {
         index.take_over_namespaces()?;
@@ -134,7 +141,7 @@ pub fn run(arguments: &IndexArguments, global: &Global, output: &Output) -> Resu
 /// Says what a run would read. Nothing is made or changed.
 fn preview(session: Session, config: Config, arguments: &IndexArguments, output: &Output) -> Result<Exit> {
     let directory = session.location.directory.clone();
-    let directories = match arguments.directories.as_slice() {
+    let directories = match arguments.add.directories.as_slice() {
         [] if session.has_index(&config) => {
             let index = session.open_existing(config.clone())?;
             index.sources().into_iter().map(|source| source.root.clone()).collect()
@@ -189,7 +196,7 @@ fn keep_watching(index: &Index, options: RunOptions, arguments: &IndexArguments,
             }
         });
         let watched = watch(index, options, &progress, |run| {
-            let pending = run.as_ref().is_ok_and(|report| !report.pending.is_empty());
+            let pending = run.as_ref().is_ok_and(|report| !report.embedding.pending.is_empty());
             watcher.ended(run);
             if pending {
                 // The thread waits until this end is dropped.

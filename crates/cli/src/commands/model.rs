@@ -431,13 +431,13 @@ fn about(out: &mut dyn Page, record: &ModelRecord) -> io::Result<()> {
     writeln!(out, "  vectors   {dimension}; {tokens}")?;
     let from =
         |origin: &Option<String>| origin.as_ref().map(|origin| format!(" ({})", visible(origin))).unwrap_or_default();
-    if let Some(pooling) = &record.settings.pooling {
-        writeln!(out, "  pooling   {}{}", visible(pooling), from(&record.pooling_from))?;
+    if let Some(pooling) = &record.settings.values.pooling {
+        writeln!(out, "  pooling   {}{}", visible(pooling), from(&record.settings.pooling_from))?;
     }
-    let [query, passage] = [&record.settings.query_prefix, &record.settings.passage_prefix]
+    let [query, passage] = [&record.settings.values.query_prefix, &record.settings.values.passage_prefix]
         .map(|prefix| prefix.as_deref().unwrap_or_default());
     match (query, passage) {
-        ("", "") => writeln!(out, "  prefixes  none{}", from(&record.prefixes_from)),
+        ("", "") => writeln!(out, "  prefixes  none{}", from(&record.settings.prefixes_from)),
         _ => {
             let quoted = |prefix: &str| visible(&format!("{prefix:?}")).into_owned();
             writeln!(
@@ -445,7 +445,7 @@ fn about(out: &mut dyn Page, record: &ModelRecord) -> io::Result<()> {
                 "  prefixes  query {}, passage {}{}",
                 quoted(query),
                 quoted(passage),
-                from(&record.prefixes_from)
+                from(&record.settings.prefixes_from)
             )
         }
     }

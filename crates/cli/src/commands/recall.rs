@@ -91,7 +91,7 @@ fn missing(index: &Index, collections: &[String]) -> Result<Option<String>> {
         true => index.config().memory.collections.as_slice(),
         false => collections,
     };
-    let counts = index.contents().summary()?.collections;
+    let counts = index.contents().summary()?.counts.collections;
     if counts.iter().any(|count| count.passages > 0 && wanted.contains(&count.name)) {
         return Ok(None);
     }

@@ -76,8 +76,10 @@ fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Opti
         output.note("stopped; the finished part of the index is kept, and the next run continues there");
         return Ok(None);
     }
-    if let Some(report) = freshness.report.as_ref().filter(|report| report.added > 0 && report.unchanged == 0) {
-        if report.passages > 0 {
+    if let Some(report) =
+        freshness.report.as_ref().filter(|report| report.counts.added > 0 && report.counts.unchanged == 0)
+    {
+        if report.counts.passages > 0 {
             output.note(&format!("indexed {}", report::line(report)));
         }
         if !report.unread.is_empty() {
@@ -156,9 +158,9 @@ pub fn warn_of_use(freshness: &Freshness, output: &Output) {
 
 /// Warns of models that could not be used.
 pub fn warn_of_models(report: &RunReport, output: &Output) {
-    let warning = |(model, reason): (&String, &String)| match report.pending.get(model) {
+    let warning = |(model, reason): (&String, &String)| match report.embedding.pending.get(model) {
         Some(&passages) => format!("{} not embedded with {model}: {reason}", counted(passages, "passage")),
         None => format!("model {model} cannot be used: {reason}"),
     };
-    report.unusable.iter().map(warning).for_each(|warning| output.warn(&warning));
+    report.embedding.unusable.iter().map(warning).for_each(|warning| output.warn(&warning));
 }

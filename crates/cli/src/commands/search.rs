@@ -131,14 +131,17 @@ pub fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) ->
         names.collect::<Vec<_>>().join(", ")
     };
     if is_empty("--collection") {
-        output
-            .note(&format!("nothing is in this collection; the collections here are {}", names(&summary.collections)));
+        output.note(&format!(
+            "nothing is in this collection; the collections here are {}",
+            names(&summary.counts.collections)
+        ));
     }
     if is_empty("--symbol") {
         output.note("--symbol takes a whole name (Store::open), its last part (open), or a prefix (op*)");
     }
     if is_empty("--lang") {
-        output.note(&format!("nothing is in this language; the languages here are {}", names(&summary.languages)));
+        output
+            .note(&format!("nothing is in this language; the languages here are {}", names(&summary.counts.languages)));
     }
     let given = given(&request.filters.metadata);
     if given.iter().any(|flag| is_empty(flag)) {

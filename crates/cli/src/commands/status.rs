@@ -48,7 +48,7 @@ pub fn run(arguments: &StatusArguments, global: &Global, output: &Output) -> Res
 fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) -> io::Result<()> {
     let summary = &status.summary;
     writeln!(out, "{}", label(&status.root.to_string_lossy()).bold())?;
-    let fresh = match status.stale {
+    let fresh = match status.files.stale {
         0 => "up to date".green().to_string(),
         stale => format!("{} since", counted(stale, "changed file")).yellow().to_string(),
     };
@@ -68,8 +68,8 @@ fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) ->
     if let Some(elapsed) = published.and_then(|at| now.duration_since(UNIX_EPOCH).ok()?.checked_sub(at)) {
         writeln!(out, "  last brought up to date {}", ago(elapsed))?;
     }
-    skipped(out, &status.skipped, verbose)?;
-    unread(out, &status.unread, status.sources.len() > 1, verbose)?;
+    skipped(out, &status.files.skipped, verbose)?;
+    unread(out, &status.files.unread, status.sources.len() > 1, verbose)?;
     notes(out, status, verbose)?;
     sources(out, status)?;
     if !status.imported.is_empty() {
@@ -77,7 +77,7 @@ fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) ->
         import::print_list(out, &status.imported)?;
     }
     evidence(out, status)?;
-    for (heading, counts) in [("collection", &summary.collections), ("language", &summary.languages)] {
+    for (heading, counts) in [("collection", &summary.counts.collections), ("language", &summary.counts.languages)] {
         let mut table = Columns::new(&[heading, ">documents", ">passages"]);
         let mut counts: Vec<_> = counts.iter().collect();
         counts.sort_by(|a, b| b.passages.cmp(&a.passages).then_with(|| a.name.cmp(&b.name)));
@@ -144,12 +144,12 @@ fn evidence(out: &mut dyn Page, status: &Status) -> io::Result<()> {
 }
 
 fn notes(out: &mut dyn Page, status: &Status, verbose: bool) -> io::Result<()> {
-    if status.notes.is_empty() {
+    if status.files.notes.is_empty() {
         return Ok(());
     }
     let hint = if verbose { "" } else { " (-v lists them)" };
-    writeln!(out, "  {} read with a remark{hint}", counted(status.notes.len() as u64, "file"))?;
-    for (path, note) in status.notes.iter().filter(|_| verbose) {
+    writeln!(out, "  {} read with a remark{hint}", counted(status.files.notes.len() as u64, "file"))?;
+    for (path, note) in status.files.notes.iter().filter(|_| verbose) {
         writeln!(out, "    {}: {}", label(path), visible(note))?;
     }
     Ok(())

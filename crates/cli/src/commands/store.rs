@@ -191,14 +191,20 @@ fn distributed(output: &Output, sharding: &Sharding, json: bool, dry_run: bool, 
 fn show(out: &mut impl Write, status: &PostgresStatus) -> std::io::Result<()> {
     let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "not installed".to_owned());
     writeln!(out, "{}", status.address)?;
-    writeln!(out, "  PostgreSQL {}, tables of version {}", status.server_version, status.schema_version)?;
-    writeln!(out, "  pgvector {}", version(&status.vector_version))?;
+    writeln!(
+        out,
+        "  PostgreSQL {}, tables of version {}",
+        status.versions.server_version, status.versions.schema_version
+    )?;
+    writeln!(out, "  pgvector {}", version(&status.versions.vector_version))?;
     match status.candidates_by.as_str() {
-        "bm25" => writeln!(out, "  pg_textsearch {} finds candidates by words", version(&status.textsearch_version))?,
+        "bm25" => {
+            writeln!(out, "  pg_textsearch {} finds candidates by words", version(&status.versions.textsearch_version))?
+        }
         _ => writeln!(
             out,
             "  pg_textsearch {}; a GIN index finds candidates by words, more slowly where words are frequent",
-            version(&status.textsearch_version)
+            version(&status.versions.textsearch_version)
         )?,
     }
     if status.distributed {

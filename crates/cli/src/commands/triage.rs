@@ -127,8 +127,9 @@ pub fn duplicates(arguments: &DuplicatesArguments, global: &Global, output: &Out
         return Ok(Exit::Interrupted);
     };
     let found = index.duplicates().find(&request, &())?;
-    if let Some(reason) = &found.fallback_reason {
-        output.warn(&format!("compared with {}: {reason}", found.model.as_deref().unwrap_or("words alone")));
+    if let Some(reason) = &found.compared_by.fallback_reason {
+        output
+            .warn(&format!("compared with {}: {reason}", found.compared_by.model.as_deref().unwrap_or("words alone")));
     }
     output.answer(arguments.json, &found, output.paged(), |out| print_duplicates(out, &found))?;
     Ok(Exit::found(!found.duplicates.is_empty()))
@@ -172,7 +173,7 @@ fn print_troubleshooting(out: &mut dyn Page, found: &Troubleshooting) -> io::Res
 }
 
 fn solved(out: &mut dyn Page, issue: &SolvedIssue) -> io::Result<()> {
-    write!(out, "{}  {:.2}", label(&issue.source).purple(), issue.similarity.green())?;
+    write!(out, "{}  {:.2}", label(&issue.source).purple(), issue.scores.similarity.green())?;
     write!(out, "  {}", label(&issue.title).bold())?;
     let kind = issue.kind.replace('_', " ");
     writeln!(out, "  {}", format_args!("({kind}, {})", label(&issue.state)).dimmed())?;

@@ -6,14 +6,14 @@ use owo_colors::OwoColorize;
 use std::collections::BTreeMap;
 use std::io;
 use tamis::RunReport;
-use tamis::index::{Preview, SourceReport, UnreadDocument};
+use tamis::index::{FileCounts, Preview, SourceReport, UnreadDocument};
 
 /// Writes the report. `verbose` adds the files left out, each with the reason, and the files that could not be read.
 ///
 /// # Errors
 /// `out` cannot be written.
 pub fn report(out: &mut dyn Page, report: &RunReport, verbose: bool) -> io::Result<()> {
-    writeln!(out, "{} in {}", changes(report).bold(), milliseconds(elapsed(report)))?;
+    writeln!(out, "{} in {}", changes(&report.counts).bold(), milliseconds(elapsed(report)))?;
     embedded(out, report)?;
     sources(out, &report.sources, verbose)?;
     skipped(out, &report.skipped, verbose)?;
@@ -29,7 +29,7 @@ pub fn report(out: &mut dyn Page, report: &RunReport, verbose: bool) -> io::Resu
     for remark in &report.remarks {
         writeln!(out, "  {}", visible(remark).yellow())?;
     }
-    for reason in report.uncached.iter().filter(|_| verbose) {
+    for reason in report.embedding.uncached.iter().filter(|_| verbose) {
         writeln!(out, "  the cache of vectors was not used: {}", visible(reason))?;
     }
     for reason in report.undated.iter().filter(|_| verbose) {
@@ -68,7 +68,7 @@ pub fn preview(out: &mut dyn Page, preview: &Preview) -> io::Result<()> {
 /// # Errors
 /// `out` cannot be written.
 pub fn embedded(out: &mut dyn Page, report: &RunReport) -> io::Result<()> {
-    for (model, embedded) in &report.embedded {
+    for (model, embedded) in &report.embedding.embedded {
         let time = report.timings_ms.get(&format!("embed_{model}")).copied().unwrap_or_default();
         let rate = if time > 0.0 { *embedded as f64 / time * 1000.0 } else { 0.0 };
         writeln!(
@@ -80,10 +80,10 @@ pub fn embedded(out: &mut dyn Page, report: &RunReport) -> io::Result<()> {
             count(rate as u64)
         )?;
     }
-    for (model, cached) in &report.cached {
+    for (model, cached) in &report.embedding.cached {
         writeln!(out, "  {}: {} embedded before, taken from the cache", label(model), counted(*cached, "passage"))?;
     }
-    for (model, pending) in &report.pending {
+    for (model, pending) in &report.embedding.pending {
         writeln!(out, "  {}", self::pending(model, *pending))?;
     }
     Ok(())
@@ -97,20 +97,11 @@ pub fn pending(model: &str, passages: u64) -> String {
 /// Writes the changes in each repository. `verbose` adds the unchanged ones.
 fn sources(out: &mut dyn Page, sources: &[SourceReport], verbose: bool) -> io::Result<()> {
     for source in sources {
-        let SourceReport { namespace, added, changed, moved, removed, unchanged, passages, remark, .. } = source;
-        let done = RunReport {
-            added: *added,
-            changed: *changed,
-            moved: *moved,
-            removed: *removed,
-            unchanged: *unchanged,
-            passages: *passages,
-            ..RunReport::default()
-        };
+        let SourceReport { namespace, counts, remark, .. } = source;
         match remark {
             Some(remark) => writeln!(out, "  {}: {}", label(namespace).cyan(), visible(remark).yellow())?,
-            None if verbose || done.changed_anything() => {
-                writeln!(out, "  {}: {}", label(namespace).cyan(), changes(&done))?;
+            None if verbose || counts.changed_anything() => {
+                writeln!(out, "  {}: {}", label(namespace).cyan(), changes(counts))?;
             }
             None => {}
         }
@@ -120,7 +111,7 @@ fn sources(out: &mut dyn Page, sources: &[SourceReport], verbose: bool) -> io::R
 
 /// A run in one line.
 pub fn line(report: &RunReport) -> String {
-    format!("{} in {}", changes(report), milliseconds(elapsed(report)))
+    format!("{} in {}", changes(&report.counts), milliseconds(elapsed(report)))
 }
 
 /// Writes the number of files left out, and with `verbose` their kinds.
@@ -170,18 +161,18 @@ fn unreadable(out: &mut dyn Page, unreadable: &[String], verbose: bool) -> io::R
     Ok(())
 }
 
-fn changes(report: &RunReport) -> String {
-    let RunReport { added, changed, moved, removed, unchanged, .. } = report;
+fn changes(counts: &FileCounts) -> String {
+    let FileCounts { added, changed, moved, removed, passages, .. } = counts;
     let parts = [(added, "added"), (changed, "changed"), (moved, "moved"), (removed, "removed")];
     let parts: Vec<String> = parts
         .iter()
         .filter(|(files, _)| **files > 0)
         .map(|(files, what)| format!("{} {what}", count(**files)))
         .collect();
-    let files = counted(added + changed + moved + unchanged, "file");
+    let files = counted(counts.listed(), "file");
     match parts.is_empty() {
         true => format!("{files}, none changed"),
-        false => format!("{files}: {}; {} written", parts.join(", "), counted(report.passages, "passage")),
+        false => format!("{files}: {}; {} written", parts.join(", "), counted(*passages, "passage")),
     }
 }
 

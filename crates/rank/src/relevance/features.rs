@@ -36,10 +36,29 @@ pub struct EntryFeatures {
     pub rank: usize,
     /// Its score between that of a passage that has nothing to do with the query (0) and that of the first entry (1).
     pub normalized_score: f64,
+    /// The kind of its text.
+    pub text: TextKind,
+    /// What of the query's words and names it has.
+    pub matches: Matches,
+    /// Bytes of its best passage.
+    pub characters: usize,
+    /// The highest similarity of its passages to the query under the better model, as a share of what a passage on the query's subject
+    /// has under it; `None` where that model has embedded none of them.
+    pub on_demand: Option<f64>,
+}
+
+/// The kind of text that an entry is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TextKind {
     /// True for ordinary text, as opposed to tests, examples, changelogs and the like.
     pub is_main: bool,
     /// True for source code of programs, as opposed to documentation, data and everything that is no file.
     pub is_program: bool,
+}
+
+/// What of a query's words and names an entry has.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Matches {
     /// True if it holds exactly what the query asks for: the definition of its name, the text of its message.
     pub exact: bool,
     /// Match of its name with the query, 0 to 1.
@@ -50,11 +69,6 @@ pub struct EntryFeatures {
     pub required: f64,
     /// Share of the query's names that its passages hold, 0 to 1.
     pub names: f64,
-    /// Bytes of its best passage.
-    pub characters: usize,
-    /// The highest similarity of its passages to the query under the better model, as a share of what a passage on the query's subject
-    /// has under it; `None` where that model has embedded none of them.
-    pub on_demand: Option<f64>,
 }
 
 /// The names of the evidence on an entry, in the order of its weights.
@@ -156,14 +170,14 @@ pub fn entry_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> Vec<[f6
             (entry.passages as f64).ln_1p(),
             (entry.rank as f64).ln_1p(),
             finite(entry.normalized_score).clamp(-1.0, 1.0),
-            flag(!entry.is_main),
-            flag(!entry.is_program),
+            flag(!entry.text.is_main),
+            flag(!entry.text.is_program),
             (entry.characters as f64).ln_1p(),
-            finite(entry.name),
-            finite(entry.title),
-            flag(entry.exact),
-            if query.reads_required { finite(entry.required) } else { 0.0 },
-            finite(entry.names),
+            finite(entry.matches.name),
+            finite(entry.matches.title),
+            flag(entry.matches.exact),
+            if query.reads_required { finite(entry.matches.required) } else { 0.0 },
+            finite(entry.matches.names),
             own,
             deviation,
             missing,
@@ -200,13 +214,13 @@ pub fn list_values(query: &QueryFeatures, entries: &[EntryFeatures]) -> [f64; LI
         coverages[1],
         coverages[2],
         both,
-        best(|entry| flag(entry.exact)),
-        best(|entry| entry.title),
-        best(|entry| entry.name),
+        best(|entry| flag(entry.matches.exact)),
+        best(|entry| entry.matches.title),
+        best(|entry| entry.matches.name),
         flag(query.reads_required),
-        if query.reads_required { best(|entry| entry.required) } else { 0.0 },
+        if query.reads_required { best(|entry| entry.matches.required) } else { 0.0 },
         has_names,
-        has_names * best(|entry| entry.names),
+        has_names * best(|entry| entry.matches.names),
         missing_names,
         missing_words,
         finite(deviations),

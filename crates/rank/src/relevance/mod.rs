@@ -19,7 +19,7 @@ mod weights;
 use features::{covered, entry_values, list_values};
 use weights::{EMBEDDED, MEANING, ON_DEMAND, SCORES, WORDS};
 
-pub use features::{ENTRY_FEATURES, EntryFeatures, LIST_FEATURES, QueryFeatures};
+pub use features::{ENTRY_FEATURES, EntryFeatures, LIST_FEATURES, Matches, QueryFeatures, TextKind};
 
 /// The evidence that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ pub fn probability(log_odds: f64) -> f64 {
 /// Weighs the evidence on the entries of one list, which is in the order of its scores. O(entries).
 ///
 /// ```
-/// use tamis_rank::{Basis, EntryFeatures, QueryFeatures, relevance};
+/// use tamis_rank::{Basis, EntryFeatures, QueryFeatures, TextKind, relevance};
 ///
 /// let query = QueryFeatures { words: 4, passages: 2_000, ..QueryFeatures::default() };
 /// let entry = |similarity, coverage, rank| EntryFeatures {
@@ -149,7 +149,7 @@ pub fn probability(log_odds: f64) -> f64 {
 ///     coverage_max: coverage,
 ///     rank,
 ///     normalized_score: 1.0 / (1.0 + rank as f64),
-///     is_main: true,
+///     text: TextKind { is_main: true, is_program: false },
 ///     characters: 600,
 ///     ..EntryFeatures::default()
 /// };
@@ -182,21 +182,26 @@ pub fn relevance(query: &QueryFeatures, entries: &[EntryFeatures], basis: Basis)
         weighed.push(WeighedEvidence { log_odds: parts.iter().map(|part| part.log_odds).sum(), parts });
     }
     let values: Vec<f64> = weighed.iter().map(|one| one.log_odds).collect();
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
     for (one, read) in weighed.iter_mut().zip(joint_values(answer.log_odds, &values)) {
         one.log_odds =
             models.joint.0 + models.joint.1.iter().zip(read).map(|(weight, value)| weight * value).sum::<f64>();
     }
     // The order is the listwise model's: no entry is more likely than a better one.
     let mut most = f64::INFINITY;
-    for at in order {
+    for at in best_first(&values) {
         weighed[at].log_odds = weighed[at].log_odds.min(most);
         most = weighed[at].log_odds - STEP;
     }
     // The slope of the logarithm of a probability by its log odds.
     let answer_weight = models.joint.1[0] * (1.0 - answer.probability());
     Relevance { answer, entries: weighed, covered, answer_weight }
+}
+
+/// The places of values, the greatest first.
+fn best_first(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
+    order
 }
 
 /// The values of [`JOINT_FEATURES`] for each entry, by the log odds of an answer and the values that the listwise model gave the entries.
@@ -207,10 +212,8 @@ pub fn joint_values(answer: f64, values: &[f64]) -> Vec<[f64; JOINT_FEATURES.len
     let total = values.iter().map(|value| (value - best).exp()).sum::<f64>().ln() + best;
     let shares: Vec<f64> = values.iter().map(|value| value - total).collect();
     let entropy: f64 = -shares.iter().map(|share| share.exp() * share.max(-700.0)).sum::<f64>();
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
     let mut places = vec![0_usize; values.len()];
-    order.iter().enumerate().for_each(|(place, &at)| places[at] = place);
+    best_first(values).into_iter().enumerate().for_each(|(place, at)| places[at] = place);
     let below = |at: usize| (values[at] - best).max(-2.0 * SUREST);
     let one = |at: usize| {
         [
@@ -334,7 +337,7 @@ mod tests {
             coverage_max: coverage,
             rank,
             normalized_score: 1.0 / (1.0 + rank as f64),
-            is_main: true,
+            text: TextKind { is_main: true, ..TextKind::default() },
             characters: 600,
             ..EntryFeatures::default()
         }
@@ -366,7 +369,7 @@ mod tests {
         let missing = QueryFeatures { names: 1, missing_names: 1.0, missing_words: 0.2, ..query() };
         let held = QueryFeatures { names: 1, ..query() };
         let mut holding = entries.clone();
-        holding[0].names = 1.0;
+        holding[0].matches.names = 1.0;
         let probability = |query, entries| relevance(query, entries, Basis::Scores).answer.probability();
         assert!(probability(&missing, &entries) < probability(&held, &holding));
     }

@@ -61,8 +61,8 @@ impl Tool for EvidenceSearch {
             warnings: call
                 .warnings()
                 .into_iter()
-                .chain(found.fallback_reason.clone())
-                .chain(found.warnings.clone())
+                .chain(found.search.fallback_reason.clone())
+                .chain(found.search.warnings.clone())
                 .collect(),
         };
         list.page(page).0

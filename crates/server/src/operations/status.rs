@@ -69,7 +69,7 @@ impl Tool for Status {
     fn text(call: &Call<'_>, status: &tamis::Status, _: &Nothing) -> String {
         let summary = &status.summary;
         let passages = summary.passages;
-        let fresh = match status.stale {
+        let fresh = match status.files.stale {
             0 => "up to date".to_owned(),
             stale => format!("{stale} files have changed since"),
         };
@@ -83,8 +83,8 @@ impl Tool for Status {
             let (documents, passages) = (one.documents as usize, one.passages as usize);
             format!("{} ({}, {})", name(&one.name), counted(documents, "document"), counted(passages, "passage"))
         };
-        list("namespaces", summary.namespaces.iter().map(sizes).collect());
-        list("collections", summary.collections.iter().map(sizes).collect());
+        list("namespaces", summary.counts.namespaces.iter().map(sizes).collect());
+        list("collections", summary.counts.collections.iter().map(sizes).collect());
         let embedded = |model: &tamis_store::ModelSummary| {
             format!("{} ({} of {passages} embedded)", model.model.id, model.coverage.embedded)
         };
@@ -153,18 +153,18 @@ fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Re
     if !may_read(&status.namespace) {
         status.namespace = String::new();
     }
-    status.stale = status.sources.iter().map(|source| source.stale).sum();
-    status.skipped.clear();
-    status.notes.clear();
+    status.files.stale = status.sources.iter().map(|source| source.stale).sum();
+    status.files.skipped.clear();
+    status.files.notes.clear();
     status.embedding_cache = None;
     let summary = &mut status.summary;
     summary.documents = namespaces.iter().map(|count| count.documents).sum();
     summary.passages = namespaces.iter().map(|count| count.passages).sum();
-    summary.namespaces = namespaces;
-    summary.collections = collections.into_values().collect();
+    summary.counts.namespaces = namespaces;
+    summary.counts.collections = collections.into_values().collect();
     // Both are those of passages, which are not counted by namespace.
-    summary.languages.clear();
-    summary.roles.clear();
+    summary.counts.languages.clear();
+    summary.counts.roles.clear();
     summary.sizes = Default::default();
     summary.last_change_ms = None;
     summary.last_publish_ms = None;

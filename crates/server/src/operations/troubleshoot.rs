@@ -105,7 +105,7 @@ fn issue(issue: &SolvedIssue) -> Entry {
     Entry {
         lead: format!(
             "{source} {title} [{namespace}:issue:{number}] ({kind}, {state}, similarity {:.2}{url})\n\n",
-            issue.similarity
+            issue.scores.similarity
         ),
         body: clean(&issue.thread.text),
         ..Entry::default()

@@ -16,8 +16,8 @@ use crate::statements::{Row, Session, Value, all, first, read, values};
 use crate::store::Documents;
 
 /// Selects documents for [`document`].
-const DOCUMENT: &str = "SELECT document, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
-     content_hash, note, passages, origin, stamp FROM documents";
+const DOCUMENT: &str = "SELECT document, namespace, collection, path, language, role, title, size, modified_ns, stamp, dated_ns, \
+     content_hash, note, passages, origin FROM documents";
 
 impl<C: Content> Documents for C {
     fn namespaces(&self) -> Result<Vec<Namespace>> {
@@ -130,7 +130,7 @@ impl<C: Content> Documents for C {
             let (among, values) = among(session, passage_numbers(ids), namespaces, "p.namespace");
             let select = format!(
                 "SELECT p.passage, d.namespace, d.path, p.ordinal FROM {} WHERE p.passage {}{among}",
-                session.dialect().passages,
+                session.dialect().passages.from,
                 session.one_of(1)
             );
             let place = |row: &mut Row| {
@@ -222,7 +222,7 @@ pub(crate) async fn found<E>(
         "SELECT p.passage, p.public_id, p.document, d.namespace, d.collection, d.path, d.title, d.modified_ns, \
          coalesce(p.dated_ns, d.dated_ns), d.severity, p.author, p.part, p.ordinal, p.start_line, p.end_line, p.kind, p.symbol, \
          p.heading, p.context, {}, coalesce(p.language, d.language), p.role, p.prose, {} FROM {}{} WHERE {condition}",
-        dialect.text, dialect.text_hash, dialect.passages, dialect.with_texts
+        dialect.passages.text, dialect.passages.text_hash, dialect.passages.from, dialect.passages.with_texts
     );
     all(session, &select, values, passage).await
 }
@@ -249,8 +249,7 @@ fn namespace(row: &mut Row) -> Result<Namespace, String> {
 
 fn document(row: &mut Row) -> Result<DocumentState, String> {
     Ok(read!(row => DocumentState {
-        document, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, content_hash, note, passages,
-        origin, stamp,
+        document, namespace, collection, path, description, file, dated_ns, content_hash, note, passages, origin,
     }))
 }
 
@@ -272,7 +271,7 @@ pub(crate) async fn read_whole<E>(
     let wanted = format!("{}{among}", session.one_of(1));
     let select = format!(
         "SELECT d.document, d.namespace, d.collection, d.path, d.origin, d.language, d.role, d.title, d.size, d.modified_ns, \
-         d.dated_ns, d.severity, d.content_hash, d.note, {}, d.stamp FROM {} WHERE d.document {wanted}",
+         d.stamp, d.dated_ns, d.severity, d.content_hash, d.note, {} FROM {} WHERE d.document {wanted}",
         dialect.record, dialect.documents
     );
     let found = all(session, &select, &values, whole_document).await?.into_iter();
@@ -285,7 +284,11 @@ pub(crate) async fn read_whole<E>(
         "SELECT p.document, p.public_id, {}, p.start_line, p.end_line, p.kind, p.symbol, p.signature, p.heading, p.context, {}, {}, \
          p.role, p.language, p.author, p.dated_ns, p.part, p.prose FROM {}{} WHERE p.document {wanted} \
          ORDER BY p.document, p.ordinal",
-        dialect.text_hash, dialect.text, dialect.embedded_text, dialect.passages, dialect.with_texts
+        dialect.passages.text_hash,
+        dialect.passages.text,
+        dialect.passages.embedded_text,
+        dialect.passages.from,
+        dialect.passages.with_texts
     );
     for (document, key, passage) in all(session, &select, &values, whole_passage).await? {
         if let Some(whole) = found.get_mut(&document) {
@@ -300,7 +303,7 @@ fn whole_document(row: &mut Row) -> Result<WholeDocument, String> {
     let document: DocumentId = row.next()?;
     let (namespace, collection, path): (String, String, String) = (row.next()?, row.next()?, row.next()?);
     let content = read!(row => NewDocument {
-        origin, language, role, title, size, modified_ns, dated_ns, severity, content_hash, note, record, stamp,
+        origin, language, role, title, file, dated_ns, severity, content_hash, note, record,
         ..NewDocument::new(namespace, collection, path)
     });
     Ok(WholeDocument { document, content, keys: Vec::new() })

@@ -19,7 +19,7 @@ use crate::filter::Filter;
 use crate::graph;
 use crate::graph::TaskUpdates;
 use crate::record::{Applied, Calibration, Change, ModelKey, Namespace, NewNamespace, PassageRef, TextHash, Tree};
-use crate::report::{Count, Coverage, EvidenceSummary, ModelSummary, Part, Problem, Summary};
+use crate::report::{Count, Counts, Coverage, EvidenceSummary, ModelSummary, Part, Problem, Summary};
 use crate::sql::{SqlQuery, SqlRows};
 use crate::sql_guard::{Filling, Guard};
 use crate::statements::{Row, Session, Value, all, bind, first, read, values};
@@ -331,7 +331,7 @@ pub(crate) async fn summary<E>(session: &dyn Session<E>) -> Result<Summary, E> {
     };
     let by_language = format!(
         "SELECT coalesce(p.language, d.language, ''), count(DISTINCT p.document), count(*) FROM {} GROUP BY 1 ORDER BY 1",
-        dialect.passages
+        dialect.passages.from
     );
     let by_role = "SELECT role, count(DISTINCT document), count(*) FROM passages GROUP BY role ORDER BY role";
     let by_model = async |select: &str| -> Result<HashMap<i32, u64>, E> {
@@ -355,10 +355,12 @@ pub(crate) async fn summary<E>(session: &dyn Session<E>) -> Result<Summary, E> {
     Ok(Summary {
         documents,
         passages,
-        namespaces: by_document("namespace").await?,
-        collections: by_document("collection").await?,
-        languages: counts(session, &by_language).await?,
-        roles: counts(session, by_role).await?,
+        counts: Counts {
+            namespaces: by_document("namespace").await?,
+            collections: by_document("collection").await?,
+            languages: counts(session, &by_language).await?,
+            roles: counts(session, by_role).await?,
+        },
         models: models(session).await?.into_iter().map(of_model).collect(),
         ..Summary::default()
     })

@@ -52,12 +52,18 @@ pub struct EmbeddedStore {
     semantic: Semantic,
     /// One publication at a time within the process.
     publishing: Mutex<()>,
+    recent: RecentFilters,
+    namespaces: KnownNamespaces,
+    usage: OnceLock<EmbeddedUsageLog>,
+}
+
+/// What recent filters chose, by the state of the database.
+#[derive(Debug, Default)]
+struct RecentFilters {
     /// The selections of recent filters, by the state of the database.
     selections: Recent<(ContentState, Filter), Arc<Selection>>,
     /// The coverage of models under recent filters.
     coverages: Recent<(ContentState, String, Filter), Coverage>,
-    namespaces: KnownNamespaces,
-    usage: OnceLock<EmbeddedUsageLog>,
 }
 
 impl EmbeddedStore {
@@ -111,8 +117,7 @@ impl EmbeddedStore {
             lexical: Lexical::new(directory.join(LEXICAL), instance),
             semantic: Semantic::new(directory.join(VECTORS), instance),
             publishing: Mutex::default(),
-            selections: Recent::default(),
-            coverages: Recent::default(),
+            recent: RecentFilters::default(),
             namespaces: Mutex::default(),
             usage: OnceLock::new(),
             database,
@@ -157,13 +162,13 @@ impl EmbeddedStore {
     /// Resolves a filter, or returns a recent result.
     fn resolve(&self, filter: &Filter) -> Result<Arc<Selection>> {
         let state = self.database.content_state(filter.is_by_properties())?;
-        self.selections.retain(|(known, _)| known.seq == state.seq);
-        if let Some(selection) = self.selections.get(|(known, of)| *known == state && of == filter) {
+        self.recent.selections.retain(|(known, _)| known.seq == state.seq);
+        if let Some(selection) = self.recent.selections.get(|(known, of)| *known == state && of == filter) {
             return Ok(selection);
         }
         // A change in between makes the selection newer than its state, and it is then resolved again.
         let selection = Arc::new(self.database.resolve(filter)?);
-        self.selections.push((state, filter.clone()), selection.clone());
+        self.recent.selections.push((state, filter.clone()), selection.clone());
         Ok(selection)
     }
 }
@@ -541,7 +546,11 @@ mod tests {
         assert_eq!(longer.len(), 16);
         assert!(longer.starts_with(&id));
         let document = store.document("here", "a.md").unwrap().unwrap().document;
-        let moved = Change::Move { document, path: "c.md".into(), size: 1, modified_ns: 1, stamp: 0 };
+        let moved = Change::Move {
+            document,
+            path: "c.md".into(),
+            file: crate::record::FileStat { size: 1, modified_ns: 1, stamp: 0 },
+        };
         store.apply(&[moved]).unwrap();
         assert_eq!(store.find(&id, 5).unwrap().len(), 1, "the whole identifier of one, found alone");
         assert_eq!(database.integrity().unwrap().problems, []);

@@ -238,8 +238,9 @@ impl VectorRetriever for EmbeddedStore {
 
     fn coverage(&self, model: &str, filter: &Filter) -> Result<Coverage> {
         let state = self.database.content_state(filter.is_by_properties())?;
-        self.coverages.retain(|(known, ..)| known.seq == state.seq);
-        if let Some(coverage) = self.coverages.get(|(known, name, of)| *known == state && name == model && of == filter)
+        self.recent.coverages.retain(|(known, ..)| known.seq == state.seq);
+        if let Some(coverage) =
+            self.recent.coverages.get(|(known, name, of)| *known == state && name == model && of == filter)
         {
             return Ok(coverage);
         }
@@ -255,7 +256,7 @@ impl VectorRetriever for EmbeddedStore {
             None => self.whole_coverage(model, &selection)?,
             _ => self.database.coverage(model, &selection)?,
         };
-        self.coverages.push((state, model.to_owned(), filter.clone()), coverage);
+        self.recent.coverages.push((state, model.to_owned(), filter.clone()), coverage);
         Ok(coverage)
     }
 }

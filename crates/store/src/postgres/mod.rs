@@ -70,7 +70,7 @@ use vectors::in_memory::VectorsInMemory;
 use words::in_memory::WordsInMemory;
 
 pub use jobs::{Job, JobEnd, JobState, MOST_JOB_FAILURES, NextJob, TakenJob};
-pub use serving::{NamespaceStatus, PostgresStatus};
+pub use serving::{NamespaceStatus, PostgresStatus, Versions};
 pub use sharding::Sharding;
 
 /// Reads the random name that identifies the tables.

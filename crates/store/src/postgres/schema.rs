@@ -141,7 +141,7 @@ mod tests {
             assert_eq!(message.contains("upgrade"), found > VERSION, "{message}");
         }
         store.execute(&format!("UPDATE meta SET value = '{VERSION}' WHERE key = 'schema_version'"));
-        assert_eq!(open().unwrap().status().unwrap().schema_version, VERSION);
+        assert_eq!(open().unwrap().status().unwrap().versions.schema_version, VERSION);
     }
 
     #[test]

@@ -169,14 +169,9 @@ async fn listen_once(
 pub struct PostgresStatus {
     /// Host, port and database.
     pub address: String,
-    /// Version of the server.
-    pub server_version: String,
-    /// Version of the tables.
-    pub schema_version: u32,
-    /// Version of pgvector; `None` if it is not installed.
-    pub vector_version: Option<String>,
-    /// Version of pg_textsearch; `None` if it is not installed.
-    pub textsearch_version: Option<String>,
+    /// Versions of the server, its extensions and the tables.
+    #[serde(flatten)]
+    pub versions: Versions,
     /// What finds candidates by words: `gin`, or `bm25` with pg_textsearch.
     pub candidates_by: String,
     /// True if the tables are distributed over the nodes of Citus.
@@ -191,6 +186,19 @@ pub struct PostgresStatus {
     pub namespaces: Vec<NamespaceStatus>,
     /// Bytes of all tables and indexes.
     pub bytes: u64,
+}
+
+/// The versions of a server, its extensions and the tables.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct Versions {
+    /// Version of the server.
+    pub server_version: String,
+    /// Version of the tables.
+    pub schema_version: u32,
+    /// Version of pgvector; `None` if it is not installed.
+    pub vector_version: Option<String>,
+    /// Version of pg_textsearch; `None` if it is not installed.
+    pub textsearch_version: Option<String>,
 }
 
 /// A namespace in a [`PostgresStatus`].
@@ -237,10 +245,12 @@ impl PostgresStore {
             let has_bm25 = transaction.query_one(has_bm25, &[&crate::postgres::words::index::ON_SHARDS]).await?;
             Ok(PostgresStatus {
                 address: self.address().to_owned(),
-                server_version: one("SHOW server_version").await?.unwrap_or_default(),
-                schema_version: VERSION,
-                vector_version: one("SELECT extversion FROM pg_extension WHERE extname = 'vector'").await?,
-                textsearch_version: one("SELECT extversion FROM pg_extension WHERE extname = 'pg_textsearch'").await?,
+                versions: Versions {
+                    server_version: one("SHOW server_version").await?.unwrap_or_default(),
+                    schema_version: VERSION,
+                    vector_version: one("SELECT extversion FROM pg_extension WHERE extname = 'vector'").await?,
+                    textsearch_version: one("SELECT extversion FROM pg_extension WHERE extname = 'pg_textsearch'").await?,
+                },
                 candidates_by: if has_bm25.get::<_, bool>(0) { "bm25" } else { "gin" }.to_owned(),
                 distributed: self.is_distributed,
                 unreachable: unreachable.clone(),

@@ -16,7 +16,7 @@ use super::error::Failure;
 use super::vectors::in_memory::Vector;
 use crate::error::StoreError;
 use crate::record::{DocumentId, PassageId, TextHash};
-use crate::statements::{Answer, Dialect, Lock, Row, Rows, Session, Value};
+use crate::statements::{Answer, Dialect, Lock, PassageSql, Row, Rows, Session, Value};
 
 /// Keeps others from adding judgements and openings.
 pub(crate) const LABELS: &str = "SELECT pg_advisory_xact_lock(x'74616d6973000002'::bigint)";
@@ -65,12 +65,14 @@ pub(crate) const DIALECT: Dialect = Dialect {
     documents: "documents d",
     record: "d.record",
     attributes_of_document: "a.namespace = d.namespace AND a.document = d.document",
-    passages: "passages p JOIN documents d ON d.namespace = p.namespace AND d.document = p.document",
-    with_texts: "",
-    text: "p.text",
-    embedded_text: "coalesce(p.embedded_text, p.before_text || p.text)",
-    text_hash: "p.text_hash",
-    passage_of_document: "p.namespace = d.namespace AND p.document = d.document",
+    passages: PassageSql {
+        from: "passages p JOIN documents d ON d.namespace = p.namespace AND d.document = p.document",
+        with_texts: "",
+        text: "p.text",
+        embedded_text: "coalesce(p.embedded_text, p.before_text || p.text)",
+        text_hash: "p.text_hash",
+        of_document: "p.namespace = d.namespace AND p.document = d.document",
+    },
     vector_of_passage: "v.namespace = p.namespace AND v.text_hash = p.text_hash",
     vector: ("vector_send(v.embedding)", |stored| {
         let Vector(values) = Vector::from_sql(&Type::BYTEA, stored).map_err(|error| error.to_string())?;

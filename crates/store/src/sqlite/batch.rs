@@ -12,7 +12,7 @@ use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
 use crate::filter::folded;
 use crate::graph::{EvidenceChange, REMOVE, TaskUpdates, documents_changed};
-use crate::record::{Applied, Attribute, Change, DocumentId, NewDocument, NewPassage, TextForm, TextHash};
+use crate::record::{Applied, Attribute, Change, DocumentId, FileStat, NewDocument, NewPassage, TextForm, TextHash};
 use crate::statements::{Session, bind, values};
 
 impl Database {
@@ -109,12 +109,8 @@ impl<'c> Batch<'c> {
     pub(crate) fn change(&mut self, change: &Change) -> Result<(), TransactionError> {
         match change {
             Change::Put(document) => self.put(document),
-            Change::Touch { document, size, modified_ns, stamp } => {
-                self.touch(*document, (*size, *modified_ns, *stamp))
-            }
-            Change::Move { document, path, size, modified_ns, stamp } => {
-                self.relocate(*document, path, (*size, *modified_ns, *stamp))
-            }
+            Change::Touch { document, file } => self.touch(*document, *file),
+            Change::Move { document, path, file } => self.relocate(*document, path, *file),
             Change::Delete { document } => self.delete(*document),
         }
     }
@@ -136,7 +132,8 @@ impl<'c> Batch<'c> {
         }
         let mut values = vec![known.into(), (document.passages.len() as i64).into()];
         values.extend(bind!(document =>
-            namespace, collection, path, language, role, title, size, modified_ns, dated_ns, severity, content_hash, note, origin, stamp,
+            namespace, collection, path, language, role, title, file.size, file.modified_ns, dated_ns, severity, content_hash,
+            note, origin, file.stamp,
         ));
         let insert = "INSERT INTO documents(document, passages, namespace, collection, path, language, role, title, size, modified_ns, dated_ns, \
              severity, content_hash, note, origin, stamp) \
@@ -249,9 +246,8 @@ impl<'c> Batch<'c> {
         Ok(self.connection.last_insert_rowid())
     }
 
-    /// `state` is the file's size, time of modification and stamp.
-    fn touch(&mut self, document: DocumentId, state: (u64, i64, i64)) -> Result<(), TransactionError> {
-        let (size, modified_ns, stamp) = state;
+    fn touch(&mut self, document: DocumentId, file: FileStat) -> Result<(), TransactionError> {
+        let FileStat { size, modified_ns, stamp } = file;
         let sql = "UPDATE documents SET size = ?2, modified_ns = ?3, stamp = ?4 WHERE document = ?1";
         if execute(self.connection, sql, params![document.0, size as i64, modified_ns, stamp])? == 0 {
             return Err(unknown(document));
@@ -262,18 +258,18 @@ impl<'c> Batch<'c> {
 
     /// Passages of a moved document are new ones with the same texts, because their public identifiers and the words of
     /// their path change.
-    fn relocate(&mut self, document: DocumentId, path: &str, state: (u64, i64, i64)) -> Result<(), TransactionError> {
+    fn relocate(&mut self, document: DocumentId, path: &str, file: FileStat) -> Result<(), TransactionError> {
         let sql = "SELECT namespace, path FROM documents WHERE document = ?1";
         let known = one(self.connection, sql, [document.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let (namespace, old): (String, String) = known.ok_or_else(|| unknown(document))?;
         if old == path {
-            return self.touch(document, state);
+            return self.touch(document, file);
         }
         validate_path(path)?;
         if let Some(replaced) = document_at(self.connection, &namespace, path)? {
             self.delete(DocumentId(replaced as u32))?;
         }
-        let (size, modified_ns, stamp) = state;
+        let FileStat { size, modified_ns, stamp } = file;
         let sql = "UPDATE documents SET path = ?2, size = ?3, modified_ns = ?4, stamp = ?5 WHERE document = ?1";
         execute(self.connection, sql, params![document.0, path, size as i64, modified_ns, stamp])?;
         let mut names = PublicIds::new(&namespace, path);

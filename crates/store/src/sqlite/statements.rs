@@ -10,7 +10,7 @@ use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_
 
 use super::TransactionError;
 use super::replay::decoded_vector;
-use crate::statements::{Answer, Dialect, Lock, Row, Rows, Session, Value};
+use crate::statements::{Answer, Dialect, Lock, PassageSql, Row, Rows, Session, Value};
 use crate::vectors::MAX_DIMENSION;
 
 /// The answer of a future that never waits.
@@ -80,12 +80,14 @@ pub(crate) const DIALECT: Dialect = Dialect {
     documents: "documents d LEFT JOIN records r ON r.document = d.document",
     record: "r.record",
     attributes_of_document: "a.document = d.document",
-    passages: "passages p JOIN documents d ON d.document = p.document",
-    with_texts: " JOIN texts t ON t.id = p.text_id",
-    text: "own_text(t.text, p.text_bytes, p.own_text)",
-    embedded_text: "plain(t.text)",
-    text_hash: "t.hash",
-    passage_of_document: "p.document = d.document",
+    passages: PassageSql {
+        from: "passages p JOIN documents d ON d.document = p.document",
+        with_texts: " JOIN texts t ON t.id = p.text_id",
+        text: "own_text(t.text, p.text_bytes, p.own_text)",
+        embedded_text: "plain(t.text)",
+        text_hash: "t.hash",
+        of_document: "p.document = d.document",
+    },
     vector_of_passage: "v.text_id = p.text_id",
     vector: ("v.vector", |stored| Ok(decoded_vector(stored).collect())),
     // One for all namespaces.

@@ -134,9 +134,7 @@ pub(crate) enum Refusal {
 #[derive(FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 struct Fields {
-    magic: [u8; 8],
-    byte_order: u32,
-    version: u32,
+    format: Format,
     instance: [u8; 16],
     dimension: u32,
     model_bytes: u32,
@@ -147,6 +145,15 @@ struct Fields {
     model: [u8; MAX_MODEL_BYTES],
     unused: [u8; HEADER_BYTES - 380],
     checksum: [u8; 32],
+}
+
+/// What tells a file of this format and version from others.
+#[derive(FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+struct Format {
+    magic: [u8; 8],
+    byte_order: u32,
+    version: u32,
 }
 
 impl Fields {
@@ -163,9 +170,7 @@ impl Header {
         let mut model = [0; MAX_MODEL_BYTES];
         model[..name.len()].copy_from_slice(name.as_bytes());
         let mut fields = Fields {
-            magic: MAGIC,
-            byte_order: BYTE_ORDER,
-            version: VERSION,
+            format: Format { magic: MAGIC, byte_order: BYTE_ORDER, version: VERSION },
             instance: *instance,
             dimension: *dimension as u32,
             model_bytes: name.len() as u32,
@@ -187,13 +192,13 @@ impl Header {
         let Ok((fields, _)) = Fields::read_from_prefix(file) else {
             return Err(corrupt("the file is shorter than its header"));
         };
-        if fields.magic != MAGIC {
+        if fields.format.magic != MAGIC {
             return Err(corrupt("the file does not begin as a vector file does"));
         }
-        if fields.byte_order != BYTE_ORDER {
+        if fields.format.byte_order != BYTE_ORDER {
             return Err(Refusal::Stale("the file was written in another byte order".to_owned()));
         }
-        let version = fields.version;
+        let version = fields.format.version;
         if version != VERSION {
             return Err(Refusal::Stale(format!("the file is of version {version}, this program writes {VERSION}")));
         }

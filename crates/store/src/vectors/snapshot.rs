@@ -195,12 +195,18 @@ pub struct SnapshotWriter {
     encoder: Encoder,
     body: blake3::Hasher,
     written: usize,
+    columns: Columns,
+    /// The sums of all rows, which become the centres.
+    sums: Sums,
+}
+
+/// What is written behind the codes: a value for each row.
+#[derive(Debug, Default)]
+struct Columns {
     scales: Vec<f32>,
     passages: Vec<u64>,
     documents: Vec<u32>,
     namespaces: Vec<u32>,
-    /// The sums of all rows, which become the centres.
-    sums: Sums,
 }
 
 /// A file that is deleted unless it got its final name.
@@ -246,10 +252,7 @@ impl SnapshotWriter {
             seq,
             body: blake3::Hasher::new(),
             written: HEADER_BYTES,
-            scales: Vec::new(),
-            passages: Vec::new(),
-            documents: Vec::new(),
-            namespaces: Vec::new(),
+            columns: Columns::default(),
             sums: Sums::default(),
             encoder,
             temporary,
@@ -277,10 +280,10 @@ impl SnapshotWriter {
         debug_assert_eq!(codes.len(), self.encoder.padded());
         self.sums.add(owner.namespace, codes, scale);
         self.write(codes.as_bytes())?;
-        self.passages.push(passage);
-        self.documents.push(owner.document);
-        self.namespaces.push(owner.namespace);
-        self.scales.push(scale);
+        self.columns.passages.push(passage);
+        self.columns.documents.push(owner.document);
+        self.columns.namespaces.push(owner.namespace);
+        self.columns.scales.push(scale);
         Ok(())
     }
 
@@ -289,14 +292,11 @@ impl SnapshotWriter {
     /// # Errors
     /// The disk is full or the directory cannot be written. The old file then stays.
     pub fn finish(mut self) -> Result<(), VectorError> {
-        let count = self.passages.len();
+        let count = self.columns.passages.len();
         let centres = std::mem::take(&mut self.sums).into_centres();
         let layout =
             Layout::new(self.identity.dimension, count, centres.namespaces.len()).ok_or(VectorError::TooManyRows)?;
-        let scales = std::mem::take(&mut self.scales);
-        let passages = std::mem::take(&mut self.passages);
-        let documents = std::mem::take(&mut self.documents);
-        let namespaces = std::mem::take(&mut self.namespaces);
+        let Columns { scales, passages, documents, namespaces } = std::mem::take(&mut self.columns);
         self.section(layout.int8_scales.start, scales.as_bytes())?;
         self.section(layout.passages.start, passages.as_bytes())?;
         self.section(layout.documents.start, documents.as_bytes())?;
@@ -310,9 +310,9 @@ impl SnapshotWriter {
     }
 
     fn check_order(&self, passage: u64) -> Result<(), VectorError> {
-        match self.passages.last() {
+        match self.columns.passages.last() {
             Some(&previous) if previous >= passage => Err(VectorError::Order { previous, passage }),
-            _ if self.passages.len() >= u32::MAX as usize => Err(VectorError::TooManyRows),
+            _ if self.columns.passages.len() >= u32::MAX as usize => Err(VectorError::TooManyRows),
             _ => Ok(()),
         }
     }

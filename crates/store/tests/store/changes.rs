@@ -1,7 +1,7 @@
 //! Everything stored can be read back: documents, passages, identifiers, properties.
 
 use tamis_store::prelude::*;
-use tamis_store::{Change, DocumentId, Filter, ModelKey, NewDocument, NewPassage, StoreError, TextHash};
+use tamis_store::{Change, DocumentId, FileStat, Filter, ModelKey, NewDocument, NewPassage, StoreError, TextHash};
 
 use crate::common::*;
 
@@ -26,8 +26,8 @@ fn a_document_comes_back_as_it_went_in() {
 
         let state = store.document("here", "src/sieve.rs").unwrap().unwrap();
         assert_eq!(store.documents("here").unwrap(), std::slice::from_ref(&state));
-        assert_eq!((&state.title, &state.note, state.content_hash), (&new.title, &new.note, [1; 32]));
-        assert_eq!((state.size, state.modified_ns, state.passages), (10, 1, 2));
+        assert_eq!((&state.description.title, &state.note, state.content_hash), (&new.title, &new.note, [1; 32]));
+        assert_eq!((state.file.size, state.file.modified_ns, state.passages), (10, 1, 2));
         assert_eq!(store.document("elsewhere", "src/sieve.rs").unwrap(), None);
         let passages = store.document_passages("here", "src/sieve.rs").unwrap();
         for (at, (stored, put)) in passages.iter().zip([&method, &odd]).enumerate() {
@@ -61,10 +61,12 @@ fn a_document_is_replaced_touched_and_deleted() {
         assert_eq!(texts(store, &[before[0].passage, after[0].passage]), ["two"]);
 
         let before = store.change_number().unwrap();
-        let applied = store.apply(&[Change::Touch { document: id, size: 99, modified_ns: 7, stamp: 0 }]).unwrap();
+        let applied = store
+            .apply(&[Change::Touch { document: id, file: FileStat { size: 99, modified_ns: 7, stamp: 0 } }])
+            .unwrap();
         assert_eq!((applied.touched, applied.seq, store.change_number().unwrap()), (1, before, before));
         let state = store.document("here", "a.md").unwrap().unwrap();
-        assert_eq!((state.size, state.modified_ns), (99, 7));
+        assert_eq!((state.file.size, state.file.modified_ns), (99, 7));
         assert_eq!(store.document_passages("here", "a.md").unwrap()[0].passage, after[0].passage);
 
         let applied = store.apply(&[Change::Delete { document: id }]).unwrap();
@@ -284,10 +286,10 @@ fn the_summary_counts_what_is_there() {
         let named = |counts: &[tamis_store::Count]| -> Vec<(String, u64, u64)> {
             counts.iter().map(|count| (count.name.clone(), count.documents, count.passages)).collect()
         };
-        assert_eq!(named(&summary.namespaces), [("here".to_owned(), 2, 3)]);
-        assert_eq!(named(&summary.collections), [("code".to_owned(), 1, 2), ("docs".to_owned(), 1, 1)]);
-        assert_eq!(named(&summary.languages), [(String::new(), 1, 1), ("rust".to_owned(), 1, 2)]);
-        assert_eq!(named(&summary.roles), [("main".to_owned(), 2, 2), ("test".to_owned(), 1, 1)]);
+        assert_eq!(named(&summary.counts.namespaces), [("here".to_owned(), 2, 3)]);
+        assert_eq!(named(&summary.counts.collections), [("code".to_owned(), 1, 2), ("docs".to_owned(), 1, 1)]);
+        assert_eq!(named(&summary.counts.languages), [(String::new(), 1, 1), ("rust".to_owned(), 1, 2)]);
+        assert_eq!(named(&summary.counts.roles), [("main".to_owned(), 2, 2), ("test".to_owned(), 1, 1)]);
         assert_eq!(summary.models[0].model, model());
         assert_eq!(summary.models[0].coverage.embedded, 3);
         assert_eq!(summary.lexical_seq, Some(summary.seq));
@@ -310,7 +312,7 @@ fn properties_are_kept() {
 
 /// The change that moves a document.
 fn moved(document: DocumentId, path: &str) -> Change {
-    Change::Move { document, path: path.into(), size: 1, modified_ns: 2, stamp: 0 }
+    Change::Move { document, path: path.into(), file: FileStat { size: 1, modified_ns: 2, stamp: 0 } }
 }
 
 /// Asserts that the database is consistent; nothing is published.

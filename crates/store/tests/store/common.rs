@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tamis_store::{
-    Access, Change, DocumentId, EmbeddedStore, Filter, ModelKey, NewDocument, NewPassage, PassageId, Store, TextForm,
-    TextHash,
+    Access, Change, DocumentId, EmbeddedStore, FileStat, Filter, ModelKey, NewDocument, NewPassage, PassageId, Store,
+    TextForm, TextHash,
 };
 
 /// A directory of its own, in memory if the system offers a file system there: the stores make the same calls and the
@@ -56,7 +56,12 @@ pub fn function(symbol: &str, text: &str) -> NewPassage {
 
 /// A document in the namespace `here`.
 pub fn document(path: &str, passages: Vec<NewPassage>) -> NewDocument {
-    NewDocument { size: 10, modified_ns: 1, content_hash: [1; 32], passages, ..NewDocument::new("here", "docs", path) }
+    NewDocument {
+        file: FileStat { size: 10, modified_ns: 1, ..FileStat::default() },
+        content_hash: [1; 32],
+        passages,
+        ..NewDocument::new("here", "docs", path)
+    }
 }
 
 /// A document whose passages are these texts.

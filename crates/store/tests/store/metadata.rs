@@ -5,8 +5,8 @@ use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 use tamis_store::prelude::*;
 use tamis_store::{
-    Attribute, AttributeCondition, Change, DateBound, DateRange, EmbeddedStore, Filter, LexicalQuery, NewDocument,
-    NewPassage, PassageId, Store,
+    Attribute, AttributeCondition, Change, DateBound, DateRange, EmbeddedStore, FileStat, Filter, LexicalQuery,
+    NewDocument, NewPassage, PassageId, Store,
 };
 
 use crate::common::*;
@@ -25,7 +25,7 @@ fn issue(number: u32, known: &[(&str, &str)]) -> NewDocument {
     NewDocument {
         collection: "issues".into(),
         origin: Some("github:owner/repository".into()),
-        modified_ns: 0,
+        file: FileStat { modified_ns: 0, ..FileStat::default() },
         attributes: attributes(known),
         record: Some(format!("{{\"number\":{number}}}")),
         ..document(&format!("issue:{number}"), vec![body, comment])
@@ -65,12 +65,24 @@ fn dated() -> Vec<NewDocument> {
     let mut conversation = prose("issue:1", &["needle by itself", "needle by its document"]);
     conversation.passages[0].dated_ns = Some(10 * DAY);
     conversation.dated_ns = Some(20 * DAY);
-    conversation.modified_ns = 90 * DAY;
-    let file = NewDocument { modified_ns: 30 * DAY, ..prose("a.md", &["needle by its file"]) };
-    let committed =
-        NewDocument { dated_ns: Some(40 * DAY), modified_ns: 30 * DAY, ..prose("b.md", &["needle by its commit"]) };
-    let undated = NewDocument { modified_ns: 0, ..prose("page", &["needle without a date"]) };
-    let mut early = NewDocument { modified_ns: 0, ..prose("early", &["needle before 1970"]) };
+    conversation.file.modified_ns = 90 * DAY;
+    let file = NewDocument {
+        file: FileStat { modified_ns: 30 * DAY, ..FileStat::default() },
+        ..prose("a.md", &["needle by its file"])
+    };
+    let committed = NewDocument {
+        dated_ns: Some(40 * DAY),
+        file: FileStat { modified_ns: 30 * DAY, ..FileStat::default() },
+        ..prose("b.md", &["needle by its commit"])
+    };
+    let undated = NewDocument {
+        file: FileStat { modified_ns: 0, ..FileStat::default() },
+        ..prose("page", &["needle without a date"])
+    };
+    let mut early = NewDocument {
+        file: FileStat { modified_ns: 0, ..FileStat::default() },
+        ..prose("early", &["needle before 1970"])
+    };
     early.passages[0].dated_ns = Some(-5 * DAY);
     vec![conversation, file, committed, undated, early]
 }
@@ -121,7 +133,7 @@ fn the_newest_date_of_a_namespace_is_a_documents_own_else_a_files() {
         // A file without a date of its own was written later, at 50.
         let elsewhere = |path: &str, modified: i64| NewDocument {
             namespace: "there".into(),
-            modified_ns: modified * DAY,
+            file: FileStat { modified_ns: modified * DAY, ..FileStat::default() },
             ..prose(path, &["needle"])
         };
         fill(store, [dated(), vec![elsewhere("c.md", 50), elsewhere("d.md", 7)]].concat());
@@ -141,7 +153,10 @@ fn dates_that_change_alone_are_seen_by_filters_that_were_asked_before() {
     assert_eq!(store.set_dates("here", &[("b.md".into(), 60 * DAY)]).unwrap(), 1);
     assert_eq!(passed(&store, &late), ["by its commit"]);
     store
-        .apply(&[Change::Touch { document: id_of(&store, "a.md"), size: 10, modified_ns: 70 * DAY, stamp: 0 }])
+        .apply(&[Change::Touch {
+            document: id_of(&store, "a.md"),
+            file: FileStat { size: 10, modified_ns: 70 * DAY, stamp: 0 },
+        }])
         .unwrap();
     assert_eq!(passed(&store, &late), ["by its commit", "by its file"]);
     let other = EmbeddedStore::open(directory.path(), tamis_store::Access::ReadOnly).unwrap();
@@ -186,7 +201,8 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
     assert_eq!(store.records(&[], &[first]).unwrap(), [None]);
     assert_eq!(store.attributes(&[], &[first]).unwrap(), [attributes(&[("state", "closed")])]);
 
-    let moved = Change::Move { document: second, path: "issue:7".into(), size: 1, modified_ns: 0, stamp: 0 };
+    let moved =
+        Change::Move { document: second, path: "issue:7".into(), file: FileStat { size: 1, modified_ns: 0, stamp: 0 } };
     store.apply(&[moved]).unwrap();
     publish(&store);
     assert_eq!(store.document("here", "issue:7").unwrap().unwrap().document, second);
@@ -197,7 +213,11 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
 
     // A document whose path another one takes is deleted with all its metadata.
     store
-        .apply(&[Change::Move { document: second, path: "issue:1".into(), size: 1, modified_ns: 0, stamp: 0 }])
+        .apply(&[Change::Move {
+            document: second,
+            path: "issue:1".into(),
+            file: FileStat { size: 1, modified_ns: 0, stamp: 0 },
+        }])
         .unwrap();
     publish(&store);
     assert_eq!(store.attributes(&[], &[first, second]).unwrap(), [vec![], attributes(&[("state", "open")])]);
@@ -319,7 +339,7 @@ impl Known {
         let mut known: Vec<(&str, String)> = self.labels.iter().map(|label| ("label", format!("L{label}"))).collect();
         known.extend(self.state.map(|state| ("state", STATES[state].to_owned())));
         NewDocument {
-            modified_ns: self.modified * DAY,
+            file: FileStat { modified_ns: self.modified * DAY, ..FileStat::default() },
             dated_ns: self.dated.map(|day| day * DAY),
             attributes: known.into_iter().map(|(name, value)| Attribute { name: name.into(), value }).collect(),
             ..document(&format!("{number}"), passages.collect())

@@ -1,7 +1,7 @@
 //! Several repositories in one store: the registry, dates, calibrated thresholds.
 
 use tamis_store::prelude::*;
-use tamis_store::{Calibration, Change, NewDocument, NewNamespace, StoreError, Tree};
+use tamis_store::{Calibration, Change, FileStat, NewDocument, NewNamespace, StoreError, Tree};
 
 use crate::common::*;
 
@@ -98,8 +98,9 @@ fn dates_are_set_without_a_change_and_replaced_by_a_put() {
         assert_eq!(store.document_passages("here", "b.md").unwrap()[0].dated_ns, Some(8));
 
         let document = id_of(store, "a.md");
-        store.apply(&[Change::Touch { document, size: 1, modified_ns: 99, stamp: 0 }]).unwrap();
-        let moved = Change::Move { document, path: "c.md".into(), size: 1, modified_ns: 99, stamp: 0 };
+        store.apply(&[Change::Touch { document, file: FileStat { size: 1, modified_ns: 99, stamp: 0 } }]).unwrap();
+        let moved =
+            Change::Move { document, path: "c.md".into(), file: FileStat { size: 1, modified_ns: 99, stamp: 0 } };
         store.apply(&[moved]).unwrap();
         assert_eq!(date("c.md"), Some(7), "touching and moving leave it");
         put(store, vec![prose("c.md", &["other"])]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tamis_store::prelude::*;
-use tamis_store::{Change, EmbeddedStore, Filter, LexicalQuery, PassageId};
+use tamis_store::{Change, EmbeddedStore, FileStat, Filter, LexicalQuery, PassageId};
 
 use crate::common::*;
 
@@ -69,7 +69,8 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
         }
         Step::Move(from, to) => {
             if let Some(document) = known(from) {
-                let change = Change::Move { document, path: path(*to), size: 1, modified_ns: 1, stamp: 0 };
+                let change =
+                    Change::Move { document, path: path(*to), file: FileStat { size: 1, modified_ns: 1, stamp: 0 } };
                 store.apply(&[change]).unwrap();
                 if let Some(texts) = truth.remove(&path(*from)) {
                     truth.insert(path(*to), texts);
@@ -78,7 +79,9 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
         }
         Step::Touch(number) => {
             if let Some(document) = known(number) {
-                store.apply(&[Change::Touch { document, size: 2, modified_ns: 2, stamp: 0 }]).unwrap();
+                store
+                    .apply(&[Change::Touch { document, file: FileStat { size: 2, modified_ns: 2, stamp: 0 } }])
+                    .unwrap();
             }
         }
         Step::Embed => {

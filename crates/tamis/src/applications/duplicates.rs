@@ -91,10 +91,9 @@ pub struct Duplicates {
     pub duplicates: Vec<ConsideredDuplicate>,
     /// The reason for the number of duplicates, in one sentence.
     pub reason: String,
-    /// The reason another model, or words alone, made the comparison.
-    pub fallback_reason: Option<String>,
-    /// The model that made the comparison.
-    pub model: Option<String>,
+    /// The model that made the comparison, and why another one did not.
+    #[serde(flatten)]
+    pub compared_by: ModelUse,
     /// The least likeness of a duplicate, in [0, 1].
     pub min_likeness: f64,
     /// The number of passages searched.
@@ -105,6 +104,15 @@ pub struct Duplicates {
     pub cut: CutReport,
     /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
+}
+
+/// The model that made a comparison, and why another one did not.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ModelUse {
+    /// The reason another model, or words alone, made the comparison.
+    pub fallback_reason: Option<String>,
+    /// The model that made the comparison.
+    pub model: Option<String>,
 }
 
 /// An issue that may be a duplicate.
@@ -244,8 +252,7 @@ impl DuplicateFinder<'_> {
             query_id,
             duplicates: considered.iter().take(cut.keep.min(settings.max_results)).cloned().collect(),
             reason: cut.reason.clone(),
-            fallback_reason: found.fallback_reason(),
-            model: found.model(),
+            compared_by: ModelUse { fallback_reason: found.fallback_reason(), model: found.model() },
             min_likeness: settings.min_likeness,
             searched: found.searched(),
             considered,

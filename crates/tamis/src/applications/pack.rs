@@ -133,86 +133,66 @@ pub struct PackSection {
 /// Most entries of a pack.
 const MOST_ENTRIES: usize = 1000;
 
-impl Index {
-    /// Packs the relevant entries of a search into one text, in reading order and within a budget of tokens.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let directory = tempfile::tempdir()?;
-    /// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
-    /// # let index = tamis::Index::builder(directory.path()).set("index.models", "static").open()?;
-    /// # index.refresh()?;
-    /// use tamis::pack::PackRequest;
-    ///
-    /// let pack = index.pack(&PackRequest { budget_tokens: 500, ..PackRequest::new("how hot should the oven be") })?;
-    /// assert!(pack.text.starts_with("=== oven.md:1-3\n# Oven\n"), "{}", pack.text);
-    /// assert!(pack.tokens <= 500 && pack.left_out.is_empty());
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// The budget or the search is not allowed, or the index or a model fails.
-    pub fn pack(&self, request: &PackRequest) -> Result<Pack, Error> {
-        let budget = request.budget_tokens;
-        if !(50..=1_000_000).contains(&budget) {
-            return Err(Error::argument("budget_tokens", budget.to_string(), "50 to 1000000"));
-        }
-        let search = request.search()?;
-        let limit = search.limit.unwrap_or(MOST_ENTRIES);
-        let answer = self.search(search.limit(limit).strict())?;
-        let several = answer.index.namespaces.len() > 1 || self.elsewhere().is_some();
-        let mut wanted: Vec<(StoredPassage, Option<(u32, String)>)> = Vec::new();
-        let best = answer.results.iter().map(|hit| (&hit.id, Some((hit.snippet_line, hit.snippet.clone()))));
-        let further = answer.results.iter().flat_map(|hit| &hit.passages).map(|other| (&other.id, None));
-        for (id, snippet) in best.chain(further) {
-            let passage = self.store.find(id, 1)?.into_iter().find(|passage| passage.id == *id);
-            wanted.extend(passage.map(|passage| (passage, snippet)));
-        }
-        let beyond = answer.cut.keep.saturating_sub(answer.results.len());
-        let room = Room { budget, several, beyond };
-        let mut chosen: Vec<StoredPassage> = Vec::new();
-        let mut left_out: Vec<String> = Vec::new();
-        for (passage, snippet) in wanted {
-            let place = place(&passage.namespace, &passage.path, passage.start_line, passage.end_line, several);
-            let fits = |chosen: &[StoredPassage], left_out: &[String]| {
-                // The last line grows with what is left out later.
-                let spare = LAST_LINE_TOKENS.min(budget / 4);
-                estimate_tokens(&rendered(&sections(chosen), left_out, &room)) + spare <= budget
-            };
-            chosen.push(passage);
-            if fits(&chosen, &left_out) {
-                continue;
-            }
-            left_out.push(place);
-            // The lines that answer best may fit where the whole passage does not.
-            match (chosen.pop(), snippet) {
-                (Some(passage), Some((line, snippet))) => {
-                    let end_line = line + u32::try_from(snippet.trim_end().matches('\n').count()).unwrap_or_default();
-                    chosen.push(StoredPassage { start_line: line, end_line, text: snippet, ..passage });
-                    if !fits(&chosen, &left_out) {
-                        chosen.pop();
-                    }
-                }
-                _ => continue,
-            }
-        }
-        let sections = sections(&chosen);
-        let nothing = answer.summary;
-        let text = match answer.results.is_empty() {
-            true => format!("{nothing}\n"),
-            false => rendered(&sections, &left_out, &room),
-        };
-        Ok(Pack {
-            tokens: estimate_tokens(&text),
-            text,
-            sections,
-            left_out,
-            query_id: answer.query_id,
-            cut: answer.cut,
-            warnings: answer.fallback_reason.into_iter().chain(answer.warnings).collect(),
-        })
+/// Does the work of [`Index::pack`].
+pub(super) fn pack(index: &Index, request: &PackRequest) -> Result<Pack, Error> {
+    let budget = request.budget_tokens;
+    if !(50..=1_000_000).contains(&budget) {
+        return Err(Error::argument("budget_tokens", budget.to_string(), "50 to 1000000"));
     }
+    let search = request.search()?;
+    let limit = search.limit.unwrap_or(MOST_ENTRIES);
+    let answer = index.search(search.limit(limit).strict())?;
+    let several = answer.index.namespaces.len() > 1 || index.elsewhere().is_some();
+    let mut wanted: Vec<(StoredPassage, Option<(u32, String)>)> = Vec::new();
+    let best = answer.results.iter().map(|hit| (&hit.id, Some((hit.snippet_line, hit.snippet.clone()))));
+    let further = answer.results.iter().flat_map(|hit| &hit.passages).map(|other| (&other.id, None));
+    for (id, snippet) in best.chain(further) {
+        let passage = index.store.find(id, 1)?.into_iter().find(|passage| passage.id == *id);
+        wanted.extend(passage.map(|passage| (passage, snippet)));
+    }
+    let beyond = answer.cut.keep.saturating_sub(answer.results.len());
+    let room = Room { budget, several, beyond };
+    let mut chosen: Vec<StoredPassage> = Vec::new();
+    let mut left_out: Vec<String> = Vec::new();
+    for (passage, snippet) in wanted {
+        let place = place(&passage.namespace, &passage.path, passage.start_line, passage.end_line, several);
+        let fits = |chosen: &[StoredPassage], left_out: &[String]| {
+            // The last line grows with what is left out later.
+            let spare = LAST_LINE_TOKENS.min(budget / 4);
+            estimate_tokens(&rendered(&sections(chosen), left_out, &room)) + spare <= budget
+        };
+        chosen.push(passage);
+        if fits(&chosen, &left_out) {
+            continue;
+        }
+        left_out.push(place);
+        // The lines that answer best may fit where the whole passage does not.
+        match (chosen.pop(), snippet) {
+            (Some(passage), Some((line, snippet))) => {
+                let end_line = line + u32::try_from(snippet.trim_end().matches('\n').count()).unwrap_or_default();
+                chosen.push(StoredPassage { start_line: line, end_line, text: snippet, ..passage });
+                if !fits(&chosen, &left_out) {
+                    chosen.pop();
+                }
+            }
+            _ => continue,
+        }
+    }
+    let sections = sections(&chosen);
+    let nothing = answer.summary;
+    let text = match answer.results.is_empty() {
+        true => format!("{nothing}\n"),
+        false => rendered(&sections, &left_out, &room),
+    };
+    Ok(Pack {
+        tokens: estimate_tokens(&text),
+        text,
+        sections,
+        left_out,
+        query_id: answer.query_id,
+        cut: answer.cut,
+        warnings: answer.fallback_reason.into_iter().chain(answer.warnings).collect(),
+    })
 }
 
 /// Tokens kept for the names in the last line.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::collections::read_collections;
@@ -11,9 +12,12 @@ use super::models::read_models;
 use super::sections::{cuts, thresholds};
 use super::value::{Key, Value, unknown};
 use super::{calibrated, keys, mcp_tokens, project_file};
-use crate::index_location::UserDirectories;
+use crate::index_location::{Location, UserDirectories};
 
-/// The origins of a configuration. Nothing is read from the process itself, so a test can pass its own.
+/// The name of the user's configuration file in the user's configuration directory.
+const USER_FILE: &str = "config.toml";
+
+/// The origins of a configuration. A test can pass its own.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
     /// The user's file, which need not exist.
@@ -26,6 +30,21 @@ pub struct Origins {
     pub directories: UserDirectories,
     /// Key, text and flag name of each flag that sets a key.
     pub flags: Vec<(String, String, String)>,
+}
+
+impl Origins {
+    /// Returns the origins of this process for the tree of an index.
+    pub fn of_process(location: &Location, flags: Vec<(String, String, String)>) -> Self {
+        let directories = UserDirectories::here();
+        let lossy = |value: OsString| value.to_string_lossy().into_owned();
+        Self {
+            user: directories.configuration().map(|directory| directory.join(USER_FILE)),
+            project: Some(location.config_file()),
+            environment: std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect(),
+            directories,
+            flags,
+        }
+    }
 }
 
 /// Variables that start with `TAMIS_` and set no key: the directories of the index, of the user's configuration and of the

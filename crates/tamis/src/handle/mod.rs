@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tamis_embed::Embedder;
 use tamis_rank::Shift;
-use tamis_store::{Filter, SharedSessions, Store, StoreError, Writing};
+use tamis_store::{Filter, Findings, Progress, SharedSessions, Store, StoreError, Writing};
 
 use crate::Error;
 use crate::config::Config;
@@ -58,19 +58,41 @@ pub struct Index {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) models: Models,
     pub(crate) usage: UsageLogFile,
-    pub(crate) shifts: FittedShifts,
+    /// What searches made, for later ones.
+    pub(crate) kept: Kept,
     pub(crate) registry: Registry,
     /// Reads the first entries of each search, if there is one.
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
     /// The reason why the index is read-only, if it is.
     pub(crate) obstacle: Option<StoreError>,
-    /// Vectors that searches made, for an index that cannot keep them.
-    pub(crate) on_demand: OnDemandVectors,
     /// The namespaces that imports have written to.
     imported: Mutex<BTreeSet<String>>,
 }
 
+/// What searches made and later ones use again, while the index is open.
+#[derive(Default)]
+pub(crate) struct Kept {
+    pub(crate) shifts: FittedShifts,
+    /// Vectors that searches made, for an index that cannot keep them.
+    pub(crate) on_demand: OnDemandVectors,
+}
+
 impl Index {
+    /// Opens the index of the tree that contains `path`, and creates an empty one if there is none. The tree, its index and the
+    /// configuration are found as the `tamis` command finds them: the nearest directory with `.tamis` or `.git`, the environment
+    /// (`TAMIS_…`), `.tamis/config.toml` and the user's `config.toml`.
+    ///
+    /// # Errors
+    /// `path` is not a directory, the configuration is invalid, or the index cannot be created or read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Index, Error> {
+        Index::builder(path).open()
+    }
+
+    /// Starts building the index of the tree that contains `path`.
+    pub fn builder(path: impl AsRef<Path>) -> IndexBuilder {
+        IndexBuilder::new(path.as_ref())
+    }
+
     /// Opens the index at `location` under `config`, and creates an empty one if there is none. An index whose directory is
     /// read-only or whose disk is full is opened for reading.
     ///
@@ -99,11 +121,10 @@ impl Index {
             store,
             models,
             usage,
-            shifts: FittedShifts::default(),
             registry,
             reranker,
             obstacle,
-            on_demand: OnDemandVectors::default(),
+            kept: Kept::default(),
             imported: Mutex::default(),
         })
     }
@@ -247,19 +268,7 @@ impl Index {
         };
         Ok(self.store.wait_to_write(patience, &mut waiting)?)
     }
-}
 
-/// The reranker that `rerank.model` names, if it names one.
-fn configured_reranker(config: &Config) -> Option<Arc<dyn Reranker>> {
-    let model = ConfiguredReranker::from_config(config)?;
-    let (name, is_calibrated) = (model.name().to_owned(), model.is_calibrated());
-    let reranker = ModelReranker::new(name, Box::new(move || model.load()));
-    Some(Arc::new(if is_calibrated { reranker.calibrated() } else { reranker }))
-}
-
-// Vectors for this index: those of its models, if they fit the ones that it has.
-
-impl Index {
     /// Returns the model of that name and the vector of a query.
     ///
     /// # Errors
@@ -291,11 +300,7 @@ impl Index {
             _ => Ok(()),
         }
     }
-}
 
-// What servers need of an index: to notice changes of other processes, and the sessions that all servers share.
-
-impl Index {
     /// Waits until the change number is another one than `seen`, for `patience` at most, and returns the number then. A change in a
     /// database is noticed when it is published, or within a second.
     ///
@@ -309,6 +314,30 @@ impl Index {
     pub fn shared_sessions(&self) -> Option<&dyn SharedSessions> {
         self.store.shared_sessions()
     }
+
+    /// Looks for damage in the index. Reads everything and changes nothing.
+    ///
+    /// # Errors
+    /// The store cannot be read at all.
+    pub fn check(&self) -> Result<Findings, Error> {
+        Ok(self.store.check()?)
+    }
+
+    /// Rebuilds derived data that is damaged or behind. Returns the findings that remain.
+    ///
+    /// # Errors
+    /// The index is not writable, or another process is writing.
+    pub fn mend(&self, progress: &mut dyn FnMut(Progress) -> Result<(), StoreError>) -> Result<Findings, Error> {
+        Ok(self.store.mend(progress)?)
+    }
+}
+
+/// The reranker that `rerank.model` names, if it names one.
+fn configured_reranker(config: &Config) -> Option<Arc<dyn Reranker>> {
+    let model = ConfiguredReranker::from_config(config)?;
+    let (name, is_calibrated) = (model.name().to_owned(), model.is_calibrated());
+    let reranker = ModelReranker::new(name, Box::new(move || model.load()));
+    Some(Arc::new(if is_calibrated { reranker.calibrated() } else { reranker }))
 }
 
 // What was last fitted to judgements, kept so that searches do not fit it again until there are others.

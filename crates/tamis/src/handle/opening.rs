@@ -1,6 +1,5 @@
 //! How an index is opened: from the settings of a builder, with its lock, its log of searches and its models.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +11,7 @@ use tamis_store::{Access, EmbeddedStore, Namespace, QueryQuality, RecordedSearch
 
 use super::{Index, Registry, SHORT_WAIT, SOURCES_PROPERTY, plain};
 use crate::Error;
-use crate::config::{Config, Origins, UserDirectories};
+use crate::config::{Config, Origins};
 use crate::file::untrusted::read_in;
 use crate::index_location::{Location, machine_name};
 use crate::search::Reranker;
@@ -148,9 +147,6 @@ pub(crate) fn holds_plain_files(directory: &Path) -> Result<(), Error> {
 /// The environment variable that sets the index directory.
 const INDEX_VARIABLE: &str = "TAMIS_INDEX";
 
-/// The name of the user's configuration file in the user's configuration directory.
-const USER_FILE: &str = "config.toml";
-
 /// Opens an index with settings of its own. From [`Index::builder`].
 ///
 /// ```
@@ -166,6 +162,7 @@ const USER_FILE: &str = "config.toml";
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Default)]
 #[must_use]
 pub struct IndexBuilder {
     path: PathBuf,
@@ -176,31 +173,11 @@ pub struct IndexBuilder {
     reranker: Option<Arc<dyn Reranker>>,
 }
 
-impl Index {
-    /// Opens the index of the tree that contains `path`, and creates an empty one if there is none. The tree, its index and the
-    /// configuration are found as the `tamis` command finds them: the nearest directory with `.tamis` or `.git`, the environment
-    /// (`TAMIS_…`), `.tamis/config.toml` and the user's `config.toml`.
-    ///
-    /// # Errors
-    /// `path` is not a directory, the configuration is invalid, or the index cannot be created or read.
-    pub fn open(path: impl AsRef<Path>) -> Result<Index, Error> {
-        Index::builder(path).open()
-    }
-
-    /// Starts building the index of the tree that contains `path`.
-    pub fn builder(path: impl AsRef<Path>) -> IndexBuilder {
-        IndexBuilder {
-            path: path.as_ref().to_owned(),
-            directory: None,
-            config: None,
-            settings: Vec::new(),
-            embedders: Vec::new(),
-            reranker: None,
-        }
-    }
-}
-
 impl IndexBuilder {
+    pub(super) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), ..Self::default() }
+    }
+
     /// Keeps the index in `directory` instead of `.tamis` in the tree. This overrides `TAMIS_INDEX`.
     pub fn index_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
@@ -242,7 +219,11 @@ impl IndexBuilder {
         let location = Location::discover(&self.path, directory.as_deref())?;
         let mut config = match self.config {
             Some(config) => config,
-            None => found(&location, self.settings)?,
+            None => {
+                let origins = Origins::of_process(&location, self.settings);
+                let user = origins.directories.configuration().map(Path::to_owned);
+                Config::load(&origins, user)?
+            }
         };
         if let Some((name, _)) = self.embedders.first() {
             config.index.models = self.embedders.iter().map(|(name, _)| name.clone()).collect();
@@ -254,21 +235,6 @@ impl IndexBuilder {
             None => index,
         })
     }
-}
-
-/// Loads the configuration of a tree from the environment, its own file and the user's.
-fn found(location: &Location, settings: Vec<(String, String, String)>) -> Result<Config, Error> {
-    let directories = UserDirectories::here();
-    let user = directories.configuration().map(Path::to_owned);
-    let lossy = |value: OsString| value.to_string_lossy().into_owned();
-    let origins = Origins {
-        user: user.as_ref().map(|directory| directory.join(USER_FILE)),
-        project: Some(location.config_file()),
-        environment: std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect(),
-        directories,
-        flags: settings,
-    };
-    Ok(Config::load(&origins, user)?)
 }
 
 // The usage log of an index, opened when first needed, and the identifiers of searches.

@@ -127,8 +127,6 @@ impl Adding<'_> {
             dimension: None,
             max_tokens: None,
             settings: choice.settings.clone(),
-            pooling_from: choice.pooling_from.clone(),
-            prefixes_from: choice.prefixes_from.clone(),
             files,
             added: crate::dates::present(),
         };
@@ -259,7 +257,7 @@ fn tried(directory: &Path, record: &mut ModelRecord) -> Result<(), EmbedError> {
             }
             record.dimension = Some(model.model().dimension);
             record.max_tokens = model.model().max_tokens;
-            record.settings = model.settings();
+            record.settings.values = model.settings();
         }
         ModelKind::Reranker => {
             let model = LocalReranker::open(directory)?;

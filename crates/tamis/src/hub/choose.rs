@@ -4,7 +4,7 @@ use serde::Deserialize;
 use tamis_embed::{LocalModel, ModelSettings};
 
 use super::add::{Listing, is_path};
-use super::{ModelKind, ModelName};
+use super::{ModelKind, ModelName, SourcedSettings};
 use crate::Error;
 use crate::error::HubError;
 
@@ -38,9 +38,7 @@ pub(crate) struct Chosen {
 pub(crate) struct Choice {
     pub kind: ModelKind,
     pub files: Vec<Chosen>,
-    pub settings: ModelSettings,
-    pub pooling_from: Option<String>,
-    pub prefixes_from: Option<String>,
+    pub settings: SourcedSettings,
 }
 
 /// Reads a small file of the repository under its name in the model's directory. `None` if there is no such file.
@@ -115,21 +113,16 @@ impl Chooser<'_> {
         };
         self.weights(is_table, &base, unreadable)?;
         if is_reranker {
-            return Ok(Choice {
-                kind,
-                files: self.files,
-                settings: ModelSettings::default(),
-                pooling_from: None,
-                prefixes_from: None,
-            });
+            return Ok(Choice { kind, files: self.files, settings: SourcedSettings::default() });
         }
         let (pooling, pooling_from) = match is_table {
             true => (None, None),
             false => self.pooling(&modules, read)?,
         };
         let (prefixes, prefixes_from) = self.prefixes(read)?;
-        let settings = ModelSettings { pooling, ..prefixes };
-        Ok(Choice { kind, files: self.files, settings, pooling_from, prefixes_from })
+        let values = ModelSettings { pooling, ..prefixes };
+        let settings = SourcedSettings { values, pooling_from, prefixes_from };
+        Ok(Choice { kind, files: self.files, settings })
     }
 
     /// Returns the modules of sentence-transformers, if the model has them, and refuses steps that nothing here computes.
@@ -445,10 +438,14 @@ mod tests {
         let choice = chosen("a/e5-small", &Wish::default(), &files).expect("usable");
         let paths: Vec<&str> = sources(&choice).into_iter().map(|(_, path)| path).collect();
         assert!(paths.contains(&"model.safetensors") && !paths.contains(&"model.onnx"), "{paths:?}");
-        assert_eq!(choice.settings.pooling.as_deref(), Some("cls"));
-        assert_eq!(choice.pooling_from.as_deref(), Some("1_Pooling/config.json"));
-        assert_eq!(choice.settings.query_prefix.as_deref(), Some("q: "), "the model's own file goes before its name");
-        assert_eq!(choice.prefixes_from.as_deref(), Some("config_sentence_transformers.json"));
+        assert_eq!(choice.settings.values.pooling.as_deref(), Some("cls"));
+        assert_eq!(choice.settings.pooling_from.as_deref(), Some("1_Pooling/config.json"));
+        assert_eq!(
+            choice.settings.values.query_prefix.as_deref(),
+            Some("q: "),
+            "the model's own file goes before its name"
+        );
+        assert_eq!(choice.settings.prefixes_from.as_deref(), Some("config_sentence_transformers.json"));
 
         let quantized = Wish { quantized: true, ..Wish::default() };
         let choice = chosen("a/b", &quantized, &files).expect("usable");
@@ -472,11 +469,11 @@ mod tests {
         ];
         let choice = chosen("Xenova/multilingual-e5-small", &Wish::default(), &files).expect("usable");
         assert!(sources(&choice).contains(&("onnx/model.onnx_data", "model.onnx_data")));
-        assert_eq!(choice.settings.query_prefix.as_deref(), Some("query: "), "empty prompts say nothing");
-        assert_eq!(choice.settings.pooling.as_deref(), Some("mean"));
-        assert!(choice.prefixes_from.expect("said").contains("intfloat/"));
+        assert_eq!(choice.settings.values.query_prefix.as_deref(), Some("query: "), "empty prompts say nothing");
+        assert_eq!(choice.settings.values.pooling.as_deref(), Some("mean"));
+        assert!(choice.settings.prefixes_from.expect("said").contains("intfloat/"));
         let choice = chosen("Xenova/bge-small-en-v1.5", &Wish::default(), &files).expect("usable");
-        assert_eq!(choice.settings.pooling.as_deref(), Some("cls"));
+        assert_eq!(choice.settings.values.pooling.as_deref(), Some("cls"));
 
         let message = chosen("a/b", &Wish::default(), &files[..3]).expect_err("no weights");
         for part in
@@ -503,7 +500,7 @@ mod tests {
         let files = [("modules.json", modules), (tokenizer, ""), (weights, "")];
         let choice = chosen("a/b", &Wish::default(), &files).expect("usable");
         assert!(sources(&choice).contains(&("0_StaticEmbedding/model.safetensors", "model.safetensors")));
-        assert_eq!((choice.settings.pooling, choice.pooling_from), (None, None));
+        assert_eq!((choice.settings.values.pooling, choice.settings.pooling_from), (None, None));
         let files =
             [("config.json", r#"{"model_type": "model2vec"}"#), ("tokenizer.json", ""), ("model.safetensors", "")];
         assert_eq!(chosen("a/potion", &Wish::default(), &files).expect("usable").files.len(), 3);

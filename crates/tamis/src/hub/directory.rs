@@ -174,17 +174,25 @@ pub struct ModelRecord {
     pub dimension: Option<usize>,
     /// The number of tokens after which the rest of a text is ignored; `None` if the whole text counts.
     pub max_tokens: Option<usize>,
-    /// Pooling and prefixes.
+    /// Pooling and prefixes, and where they are from.
     #[serde(flatten)]
-    pub settings: ModelSettings,
-    /// The origin of the pooling.
-    pub pooling_from: Option<String>,
-    /// The origin of the prefixes.
-    pub prefixes_from: Option<String>,
+    pub settings: SourcedSettings,
     /// Its files.
     pub files: Vec<RecordedFile>,
     /// The time at which it was added.
     pub added: Timestamp,
+}
+
+/// The settings of a model, and where they are from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourcedSettings {
+    /// Pooling and prefixes.
+    #[serde(flatten)]
+    pub values: ModelSettings,
+    /// The origin of the pooling.
+    pub pooling_from: Option<String>,
+    /// The origin of the prefixes.
+    pub prefixes_from: Option<String>,
 }
 
 impl ModelRecord {

@@ -28,7 +28,7 @@ use thiserror::Error;
 #[cfg(feature = "hub")]
 pub use add::{AddRequest, Added, MOST_BYTES, add};
 pub(crate) use directory::check;
-pub use directory::{InstalledModel, ModelKind, ModelRecord, ModelsDirectory, RecordedFile};
+pub use directory::{InstalledModel, ModelKind, ModelRecord, ModelsDirectory, RecordedFile, SourcedSettings};
 #[cfg(feature = "hub")]
 pub use token::HubToken;
 #[cfg(feature = "hub")]

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use tamis_store::{AttributeCondition, Change, DocumentState, Filter, StoredPassage};
-use tamis_text::{Category, Document, Kind, Options, Passage, Role, estimate_tokens};
+use tamis_text::{Category, Document, Kind, Options, OwnProperties, Passage, Role, estimate_tokens};
 
 use super::{Content, ImportSummary, Imports, Target, commit_with, namespace};
 use crate::Error;
@@ -167,61 +167,59 @@ impl Imports<'_> {
     }
 }
 
-impl Index {
-    /// Returns the filter without commits, if it does not ask for them and the index has any.
-    pub(crate) fn without_commits(&self, mut filter: Filter) -> Filter {
-        let is_held = || self.store.property(HELD).ok().flatten().is_some_and(|held| !held.is_empty());
-        if filter.collections.is_empty() && is_held() {
-            filter.path_globs.push(format!("!/{PATH}*"));
-        }
-        filter
+/// Returns the filter without commits, if it does not ask for them and the index has any.
+pub(crate) fn without_commits(index: &Index, mut filter: Filter) -> Filter {
+    let is_held = || index.store.property(HELD).ok().flatten().is_some_and(|held| !held.is_empty());
+    if filter.collections.is_empty() && is_held() {
+        filter.path_globs.push(format!("!/{PATH}*"));
     }
+    filter
+}
 
-    /// Returns the paths of the commits of a namespace that begin as [`path_start`] says.
-    pub(crate) fn commits_from(&self, namespace: &str, start: &str) -> Result<Vec<String>, Error> {
-        let documents = self.store.documents(namespace)?.into_iter();
-        let is_meant = |state: &DocumentState| state.collection == COMMITS && state.path.starts_with(start);
-        Ok(documents.filter(is_meant).map(|state| state.path).collect())
-    }
+/// Returns the paths of the commits of a namespace that begin as [`path_start`] says.
+pub(crate) fn commits_from(index: &Index, namespace: &str, start: &str) -> Result<Vec<String>, Error> {
+    let documents = index.store.documents(namespace)?.into_iter();
+    let is_meant = |state: &DocumentState| state.collection == COMMITS && state.path.starts_with(start);
+    Ok(documents.filter(is_meant).map(|state| state.path).collect())
+}
 
-    /// Notes that the index holds no commits any more, if that is so.
-    pub(super) fn note_removed_commits(&self) -> Result<(), Error> {
-        let is_held = self.store.origins()?.iter().any(|origin| origin.collection == COMMITS);
-        if !is_held {
-            self.store.set_property(HELD, "")?;
-        }
-        Ok(())
+/// Notes that the index holds no commits any more, if that is so.
+pub(super) fn note_removed_commits(index: &Index) -> Result<(), Error> {
+    let is_held = index.store.origins()?.iter().any(|origin| origin.collection == COMMITS);
+    if !is_held {
+        index.store.set_property(HELD, "")?;
     }
+    Ok(())
+}
 
-    /// Returns the last commits that touched a file, newest first, and their number in all.
-    pub(crate) fn commits_of(
-        &self,
-        namespace: &str,
-        path: &str,
-        most: usize,
-    ) -> Result<(Vec<FileCommit>, usize), Error> {
-        if self.store.property(HELD)?.is_none_or(|held| held.is_empty()) {
-            return Ok((Vec::new(), 0));
-        }
-        let filter = Filter {
-            collections: vec![COMMITS.to_owned()],
-            attributes: vec![AttributeCondition::new("path", [path])],
-            ..Filter::namespace(namespace)
-        };
-        let ids: Vec<_> = self.store.select(&filter)?.into_iter().map(|found| found.passage).collect();
-        let mut passages = self.store.passages(&[namespace.to_owned()], &ids)?;
-        // A long message has several passages.
-        passages.sort_by_key(|passage| (std::cmp::Reverse(passage.dated_ns), passage.path.clone(), passage.start_line));
-        passages.dedup_by(|second, first| second.path == first.path);
-        let count = passages.len();
-        let commit = |passage: StoredPassage| FileCommit {
-            title: passage.title.unwrap_or_default(),
-            author: passage.author,
-            dated_at: passage.dated_ns.map(|at| moment(at).to_string()),
-            path: passage.path,
-        };
-        Ok((passages.into_iter().take(most).map(commit).collect(), count))
+/// Returns the last commits that touched a file, newest first, and their number in all.
+pub(crate) fn commits_of(
+    index: &Index,
+    namespace: &str,
+    path: &str,
+    most: usize,
+) -> Result<(Vec<FileCommit>, usize), Error> {
+    if index.store.property(HELD)?.is_none_or(|held| held.is_empty()) {
+        return Ok((Vec::new(), 0));
     }
+    let filter = Filter {
+        collections: vec![COMMITS.to_owned()],
+        attributes: vec![AttributeCondition::new("path", [path])],
+        ..Filter::namespace(namespace)
+    };
+    let ids: Vec<_> = index.store.select(&filter)?.into_iter().map(|found| found.passage).collect();
+    let mut passages = index.store.passages(&[namespace.to_owned()], &ids)?;
+    // A long message has several passages.
+    passages.sort_by_key(|passage| (std::cmp::Reverse(passage.dated_ns), passage.path.clone(), passage.start_line));
+    passages.dedup_by(|second, first| second.path == first.path);
+    let count = passages.len();
+    let commit = |passage: StoredPassage| FileCommit {
+        title: passage.title.unwrap_or_default(),
+        author: passage.author,
+        dated_at: passage.dated_ns.map(|at| moment(at).to_string()),
+        path: passage.path,
+    };
+    Ok((passages.into_iter().take(most).map(commit).collect(), count))
 }
 
 /// Returns the beginning of the path of the commit that a text names by its identifier or by the first digits of it, with or without
@@ -278,10 +276,12 @@ fn document(commit: &Commit, options: &Options) -> Document {
         signature: None,
         text: lines.join("\n"),
         role: Role::Main,
-        author: Some(commit.author.clone()).filter(|author| !author.is_empty()),
-        dated_ns,
-        language: None,
-        part: None,
+        own: OwnProperties {
+            author: Some(commit.author.clone()).filter(|author| !author.is_empty()),
+            dated_ns,
+            language: None,
+            part: None,
+        },
     };
     Document {
         language: None,

@@ -184,7 +184,7 @@ fn merge(
         };
         known.issue.add_comments(comments);
     }
-    summary.comments = merged.values().map(new_comments).sum();
+    summary.counts.comments = merged.values().map(new_comments).sum();
     Ok(merged.into_values().collect())
 }
 

@@ -17,8 +17,8 @@
 //! let mut issue = Issue::new(12, "Crash when the disk is full");
 //! issue.comments.push(IssueComment::new("Free some space below /var and start it again."));
 //! let import = IssueImport { origin: "github:ada/engine".into(), issues: vec![issue], ..Default::default() };
-//! assert_eq!(index.imports().issues(&import, &())?.added, 1);
-//! assert_eq!(index.imports().issues(&import, &())?.unchanged, 1);
+//! assert_eq!(index.imports().issues(&import, &())?.counts.added, 1);
+//! assert_eq!(index.imports().issues(&import, &())?.counts.unchanged, 1);
 //!
 //! index.complete(RunOptions::WHOLE, &())?;
 //! let answer = index.search("disk full")?;
@@ -39,7 +39,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tamis_store::{Change, DocumentState, NewDocument, Origin, TextForm};
+use tamis_store::{Change, DocumentState, FileStat, NewDocument, Origin, TextForm};
 use tamis_text::{Category, Document, Issue, Options};
 
 use crate::Error;
@@ -52,7 +52,7 @@ use crate::progress::Observer;
 pub use crate::error::{GithubError, UnreadableRecord};
 pub use commits::{CommitImport, FileCommit};
 pub use conversations::{ConversationImport, ImportedLog};
-pub use github::{GITHUB_HOST, GithubImport, GithubReport, IssueStates, Repository, Stopped};
+pub use github::{GITHUB_HOST, GithubCounts, GithubImport, GithubReport, IssueStates, Repository, Stopped};
 pub use issues::{ImportInput, IssueImport, LARGEST_IMPORT};
 #[cfg(feature = "wiki")]
 pub use pages::{ImportedWiki, PageImport};
@@ -68,14 +68,7 @@ pub fn is_imported(path: &str) -> bool {
 /// Imports content that is not a file of the tree, and lists and removes it. From [`Index::imports`].
 #[derive(Clone, Copy)]
 pub struct Imports<'a> {
-    index: &'a Index,
-}
-
-impl Index {
-    /// Returns the imports of this index: issues, wiki pages and conversations, which are not files of the tree.
-    pub fn imports(&self) -> Imports<'_> {
-        Imports { index: self }
-    }
+    pub(crate) index: &'a Index,
 }
 
 // Chooses the namespace and the origin of an import, and keeps two issue trackers out of one namespace.
@@ -147,18 +140,9 @@ pub struct ImportSummary {
     pub namespace: String,
     /// The collection: `issues`, `wiki`, `sessions`, `commits` or `evidence`.
     pub collection: String,
-    /// New documents. Records of evidence count by the same rules.
-    pub added: u64,
-    /// Changed documents.
-    pub updated: u64,
-    /// Unchanged documents.
-    pub unchanged: u64,
-    /// Documents with a later state in the index, which stays.
-    pub older: u64,
-    /// New or changed comments of issues, including those of new issues.
-    pub comments: u64,
-    /// Passages that were written.
-    pub passages: u64,
+    /// Its documents, comments and passages, counted.
+    #[serde(flatten)]
+    pub counts: ImportCounts,
     /// Records of evidence by kind: `task`, `work`, `page`, `fragment`, `claim`, `edge`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, RecordCounts>,
@@ -176,15 +160,32 @@ pub struct ImportSummary {
     pub timings_ms: BTreeMap<String, f64>,
 }
 
+/// The documents of an import by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ImportCounts {
+    /// New documents. Records of evidence count by the same rules.
+    pub added: u64,
+    /// Changed documents.
+    pub updated: u64,
+    /// Unchanged documents.
+    pub unchanged: u64,
+    /// Documents with a later state in the index, which stays.
+    pub older: u64,
+    /// New or changed comments of issues, including those of new issues.
+    pub comments: u64,
+    /// Passages that were written.
+    pub passages: u64,
+}
+
 impl ImportSummary {
     /// Returns `true` if the import changed anything, or with [`ImportSummary::dry_run`] would change it.
     pub fn changed_anything(&self) -> bool {
-        self.added + self.updated > 0
+        self.counts.added + self.counts.updated > 0
     }
 
     /// Returns the number of given documents.
     pub fn documents(&self) -> u64 {
-        self.added + self.updated + self.unchanged + self.older
+        self.counts.added + self.counts.updated + self.counts.unchanged + self.counts.older
     }
 
     /// Returns the summary of the same import, stopped before it changed anything.
@@ -303,7 +304,7 @@ impl<'a> Target<'a> {
             language: document.language.map(str::to_owned),
             role: document.role.as_str().to_owned(),
             title: document.title.clone(),
-            size: content.text.len() as u64,
+            file: FileStat { size: content.text.len() as u64, ..FileStat::default() },
             dated_ns: document.dated_ns,
             severity: document.severity.clone(),
             content_hash,
@@ -376,14 +377,14 @@ fn commit_with(
 ) -> Result<ImportSummary, Error> {
     for outcome in outcomes {
         let (counter, document) = match outcome {
-            Outcome::Added(document) => (&mut summary.added, Some(document)),
-            Outcome::Updated(document) => (&mut summary.updated, Some(document)),
-            Outcome::Unchanged => (&mut summary.unchanged, None),
-            Outcome::Older => (&mut summary.older, None),
+            Outcome::Added(document) => (&mut summary.counts.added, Some(document)),
+            Outcome::Updated(document) => (&mut summary.counts.updated, Some(document)),
+            Outcome::Unchanged => (&mut summary.counts.unchanged, None),
+            Outcome::Older => (&mut summary.counts.older, None),
         };
         *counter += 1;
         if let Some(document) = document {
-            summary.passages += document.passages.len() as u64;
+            summary.counts.passages += document.passages.len() as u64;
             changes.push(Change::Put(*document));
         }
     }
@@ -491,7 +492,7 @@ impl Imports<'_> {
                 self.index.store.remove_namespace(&namespace.name)?;
             }
         }
-        self.index.note_removed_commits()?;
+        commits::note_removed_commits(self.index)?;
         match publish_store(&*self.index.store, observer) {
             // The next run publishes what is removed.
             Err(Error::Cancelled) => {}

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tamis_embed::ModelInfo;
-use tamis_store::{ModelKey, StoreError, TextHash, TextToEmbed, Writing};
+use tamis_store::{ModelKey, StoreError, TextHash, TextToEmbed};
 
 use super::document::model_input;
 use super::embedding_cache::{RunCache, remember};
@@ -76,7 +76,7 @@ pub(crate) fn embed(
             missing = run.missing()?;
         }
         if missing > 0 {
-            report.pending.insert(name.clone(), missing);
+            report.embedding.pending.insert(name.clone(), missing);
         }
         looked_up |= run.cache.is_open();
         if run.finish(report) > 0 {
@@ -85,7 +85,7 @@ pub(crate) fn embed(
         }
     }
     if looked_up {
-        remember(index, &report.cached)?;
+        remember(index, &report.embedding.cached)?;
     }
     build_indexes(index, report)
 }
@@ -118,13 +118,13 @@ pub(crate) fn embed_with(
 
 /// Embeds the passages without a vector of the models in small steps. The observer follows each step and can wait in it. The right
 /// to write is held for each commit only.
-pub(crate) fn embed_missing<'a>(
+fn embed_missing<'a>(
     index: &Index,
     models: impl Iterator<Item = &'a String>,
     pace: &Pace,
     observer: &dyn Observer,
-    report: &mut RunReport,
-) -> Result<(), Error> {
+) -> Result<RunReport, Error> {
+    let mut report = RunReport::default();
     let mut looked_up = false;
     for name in models {
         let Some(mut run) = report.tolerate(ModelRun::new(index, name, false))? else { continue };
@@ -139,20 +139,21 @@ pub(crate) fn embed_missing<'a>(
         report.interrupted |= observer.cancelled();
         let missing = run.missing()?;
         if missing > 0 {
-            report.pending.insert(name.clone(), missing);
+            report.embedding.pending.insert(name.clone(), missing);
         }
         looked_up |= run.cache.is_open();
-        if run.finish(report) > 0 && !report.interrupted {
+        if run.finish(&mut report) > 0 && !report.interrupted {
             report.time(&format!("embed_{name}"), started);
             let _writing = index.wait_to_write(observer)?;
-            publish(index, observer, report)?;
+            publish(index, observer, &mut report)?;
         }
     }
     if looked_up && !report.interrupted {
         let _writing = index.wait_to_write(observer)?;
-        remember(index, &report.cached)?;
+        remember(index, &report.embedding.cached)?;
     }
-    build_indexes(index, report)
+    build_indexes(index, &mut report)?;
+    Ok(report)
 }
 
 /// The size of a slow model's next part, by the time that a part took.
@@ -363,13 +364,15 @@ impl<'a> ModelRun<'a> {
     /// Adds the results to the report, and returns the number of new vectors.
     fn finish(mut self, report: &mut RunReport) -> u64 {
         self.cache.prune();
-        for (done, count) in [(&mut report.embedded, self.embedded), (&mut report.cached, self.cached)] {
+        for (done, count) in
+            [(&mut report.embedding.embedded, self.embedded), (&mut report.embedding.cached, self.cached)]
+        {
             if count > 0 {
                 *done.entry(self.name.to_owned()).or_default() += count;
             }
         }
         if self.cache.remark.is_some() {
-            report.uncached = self.cache.remark;
+            report.embedding.uncached = self.cache.remark;
         }
         self.embedded + self.cached
     }
@@ -418,33 +421,28 @@ fn seconds_left(beginning: &Beginning, missing: u64, now_ms: i64) -> Option<u64>
     Some((took * missing).div_ceil(done * 1000))
 }
 
-impl Index {
-    /// Returns how far the process is that embeds in the background; `None` if none does.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn embedding_progress(&self) -> Result<Option<EmbeddingProgress>, Error> {
-        if !self.store.is_embedding() {
-            return Ok(None);
-        }
-        let beginning = self.store.property(PROGRESS_PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
-        let Some(beginning) = beginning.filter(|it: &Beginning| self.config.index.models.contains(&it.model)) else {
-            return Ok(None);
-        };
-        let coverage = self.store.coverage(&self.models.id(&beginning.model)?, &self.embedded_here())?;
-        Ok(Some(EmbeddingProgress {
-            embedded: coverage.embedded,
-            passages: coverage.passages,
-            seconds_left: seconds_left(&beginning, coverage.passages.saturating_sub(coverage.embedded), now_ms()),
-            model: beginning.model,
-        }))
+/// Does the work of [`Index::embedding_progress`].
+pub(super) fn progress(index: &Index) -> Result<Option<EmbeddingProgress>, Error> {
+    if !index.store.is_embedding() {
+        return Ok(None);
     }
+    let beginning = index.store.property(PROGRESS_PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
+    let Some(beginning) = beginning.filter(|it: &Beginning| index.config.index.models.contains(&it.model)) else {
+        return Ok(None);
+    };
+    let coverage = index.store.coverage(&index.models.id(&beginning.model)?, &index.embedded_here())?;
+    Ok(Some(EmbeddingProgress {
+        embedded: coverage.embedded,
+        passages: coverage.passages,
+        seconds_left: seconds_left(&beginning, coverage.passages.saturating_sub(coverage.embedded), now_ms()),
+        model: beginning.model,
+    }))
 }
 
 // Embedding in the background: one process an index makes the vectors that the better models lack.
 
 /// The property that says that a process of its own has embedded here.
-const BACKGROUND_PROPERTY: &str = "background";
+pub(super) const BACKGROUND_PROPERTY: &str = "background";
 
 /// The wait for those that only look whether somebody embeds.
 const GLANCE: Duration = Duration::from_millis(500);
@@ -452,73 +450,29 @@ const GLANCE: Duration = Duration::from_millis(500);
 /// Pause between two attempts to begin while another process embeds.
 const RETRY: Duration = Duration::from_secs(1);
 
-impl Index {
-    /// Embeds passages without a vector, for each model of the configuration, in small steps. The observer follows each step and
-    /// can wait in it; others can write in between. While another process embeds in the background, this waits for it.
-    ///
-    /// # Errors
-    /// Another process keeps writing, the directory is not writable, or a model fails. Everything committed before stays.
-    pub fn embed_missing(&self, observer: &dyn Observer) -> Result<RunReport, Error> {
-        let _embedding = loop {
-            match self.right_to_embed(Duration::ZERO) {
-                Err(Error::Store(StoreError::Busy { .. })) if !observer.cancelled() => std::thread::sleep(RETRY),
-                taken => break taken?,
-            }
-        };
-        self.embed(self.config.index.models.iter(), &BESIDE_CALLS, observer)
-    }
-
-    /// [`Index::embed_missing`] in a process of its own, without remote models. Returns `None` at once if another process embeds
-    /// in the background.
-    ///
-    /// # Errors
-    /// As [`Index::embed_missing`].
-    pub fn embed_alone(&self, observer: &dyn Observer) -> Result<Option<RunReport>, Error> {
-        let _embedding = match self.right_to_embed(GLANCE) {
-            Err(Error::Store(StoreError::Busy { .. })) => return Ok(None),
-            taken => taken?,
-        };
-        if !self.has_embedded_alone()? {
-            let _writing = self.wait_to_write(observer)?;
-            self.store.set_property(BACKGROUND_PROPERTY, "embedded")?;
+/// Does the work of [`Index::embed_missing`].
+pub(super) fn beside_calls(index: &Index, observer: &dyn Observer) -> Result<RunReport, Error> {
+    let _embedding = loop {
+        match index.store.wait_to_embed(Duration::ZERO) {
+            Err(StoreError::Busy { .. }) if !observer.cancelled() => std::thread::sleep(RETRY),
+            taken => break taken?,
         }
-        let models = self.config.index.models.iter().filter(|name| !self.models.is_remote(name));
-        self.embed(models, &ALONE, observer).map(Some)
-    }
+    };
+    embed_missing(index, index.config.index.models.iter(), &BESIDE_CALLS, observer)
+}
 
-    /// Returns `true` if [`Index::embed_alone`] has something to do after a run: a model of this machine lacks vectors, nobody makes
-    /// them, and the configuration allows it. Workers do it for a database.
-    pub fn wants_background(&self, report: &RunReport) -> bool {
-        let is_lacking = |name: &String| !self.models.is_remote(name) && !report.unusable.contains_key(name);
-        self.config.index.background
-            && self.config.store.url.is_none()
-            && self.is_writable()
-            && report.pending.keys().any(is_lacking)
-            && !self.store.is_embedding()
+/// Does the work of [`Index::embed_alone`].
+pub(super) fn alone(index: &Index, observer: &dyn Observer) -> Result<Option<RunReport>, Error> {
+    let _embedding = match index.store.wait_to_embed(GLANCE) {
+        Err(StoreError::Busy { .. }) => return Ok(None),
+        taken => taken?,
+    };
+    if !index.has_embedded_alone()? {
+        let _writing = index.wait_to_write(observer)?;
+        index.store.set_property(BACKGROUND_PROPERTY, "embedded")?;
     }
-
-    /// Returns `true` if [`Index::embed_alone`] was ever called for this index.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn has_embedded_alone(&self) -> Result<bool, Error> {
-        Ok(self.store.property(BACKGROUND_PROPERTY)?.is_some())
-    }
-
-    fn right_to_embed(&self, patience: Duration) -> Result<Writing<'_>, Error> {
-        Ok(self.store.wait_to_embed(patience)?)
-    }
-
-    fn embed<'a>(
-        &self,
-        models: impl Iterator<Item = &'a String>,
-        pace: &Pace,
-        observer: &dyn Observer,
-    ) -> Result<RunReport, Error> {
-        let mut report = RunReport::default();
-        embed_missing(self, models, pace, observer, &mut report)?;
-        Ok(report)
-    }
+    let models = index.config.index.models.iter().filter(|name| !index.models.is_remote(name));
+    embed_missing(index, models, &ALONE, observer).map(Some)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::config::EmbeddingCacheConfig;
 use crate::handle::Index;
 
 /// The property that holds the number of vectors that the last run took from the cache.
-const PROPERTY: &str = "embedding_cache";
+pub(super) const PROPERTY: &str = "embedding_cache";
 
 /// The state of the user's cache of vectors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
@@ -120,7 +120,7 @@ impl RunCache {
 }
 
 /// Opens the cache if it is turned on.
-fn open(config: &EmbeddingCacheConfig) -> Result<Option<EmbeddingCache>, StoreError> {
+pub(super) fn open(config: &EmbeddingCacheConfig) -> Result<Option<EmbeddingCache>, StoreError> {
     let Some(directory) = config.directory.as_ref().filter(|_| config.most_bytes > 0) else { return Ok(None) };
     let cache = EmbeddingCache::open(directory, config.most_bytes)?;
     Ok(Some(if config.makes_room { cache } else { cache.without_making_room() }))
@@ -135,39 +135,6 @@ fn today() -> i64 {
 pub(crate) fn remember(index: &Index, cached: &BTreeMap<String, u64>) -> Result<(), Error> {
     let text = serde_json::to_string(cached).unwrap_or_default();
     Ok(index.store.set_property(PROPERTY, &text)?)
-}
-
-impl Index {
-    /// Returns the state of the user's cache of vectors; `None` if it is turned off or does not exist yet.
-    ///
-    /// # Errors
-    /// The cache or the store cannot be read.
-    pub fn embedding_cache(&self) -> Result<Option<EmbeddingCacheStatus>, Error> {
-        let config = &self.config().index.embedding_cache;
-        // A look at the cache does not create one.
-        if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
-            return Ok(None);
-        }
-        let Some(cache) = open(config)? else { return Ok(None) };
-        let summary = cache.summary()?;
-        let last_run = self.store.property(PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
-        Ok(Some(EmbeddingCacheStatus {
-            path: cache.path().to_owned(),
-            vectors: summary.vectors,
-            bytes: summary.bytes,
-            most_bytes: config.most_bytes,
-            last_run: last_run.unwrap_or_default(),
-        }))
-    }
-
-    /// Returns the damage to the user's cache of vectors, as [`check_embedding_cache`] finds it.
-    ///
-    /// # Errors
-    /// As [`check_embedding_cache`].
-    pub fn check_embedding_cache(&self, mend: bool) -> Result<Option<String>, Error> {
-        let checked = check_embedding_cache(&self.config().index.embedding_cache, mend)?;
-        Ok(checked.and_then(|checked| checked.damage))
-    }
 }
 
 /// The result of a check of the user's cache of vectors.

@@ -17,15 +17,17 @@ mod wildmatch;
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tamis_embed::Provider;
-use tamis_store::{DocumentId, DocumentState, Filter, Store, StoreError, Writing};
+use tamis_store::{
+    Applied, Change, DocumentId, DocumentState, EVIDENCE_COLLECTION, Filter, Store, StoreError, Writing,
+};
 
 use crate::Error;
-use crate::collections::SKIPPED;
-use crate::handle::{Index, RUN_WAIT, Source};
+use crate::collections::{FILE_COLLECTIONS, SKIPPED};
+use crate::handle::{Index, RUN_WAIT, Source, SourceSettings};
 use crate::progress::{Observer, Stage};
 use walk::{Found, FoundFile};
 
@@ -35,10 +37,10 @@ pub use embed::EmbeddingProgress;
 pub use embedding_cache::{EmbeddingCacheCheck, EmbeddingCacheStatus, check_embedding_cache};
 pub use read::try_file;
 pub(crate) use read::{DEADLY, attributes, is_file, passages};
-pub(crate) use refresh::{SPLITTER, SourceComparison};
-pub use report::{Preview, RunReport, SourceReport, UnreadDocument};
-pub(crate) use sources::import_state_property;
+pub(crate) use refresh::{SPLITTER, SourceComparison, comparisons, list_file};
+pub use report::{EmbeddingReport, FileCounts, Preview, RunReport, SourceReport, UnreadDocument};
 pub use sources::watch;
+pub(crate) use sources::{claim, import_state_property};
 pub(crate) use walk::limits;
 
 /// The freshness of an index, as [`Index::refresh_for_search`] found it.
@@ -102,28 +104,6 @@ impl Index {
         repeated(|| self.wait_for_run(observer), || refresh::run(self, options, observer))
     }
 
-    /// Brings one file of a source up to date by the rules of all files, without reading any other. Waits for other writing
-    /// processes up to ten seconds.
-    pub(crate) fn refresh_file(
-        &self,
-        source: &Source,
-        path: &str,
-        options: RunOptions,
-        observer: &dyn Observer,
-    ) -> Result<RunReport, Error> {
-        repeated(|| self.wait_to_write(observer), || refresh::run_file(self, source, path, options, observer))
-    }
-
-    /// Returns `true` if a run would index this file of a source.
-    pub(crate) fn would_index(&self, source: &Source, path: &str) -> Result<bool, Error> {
-        Ok(!refresh::list_file(self, source, path)?.files.is_empty())
-    }
-
-    /// Returns the walk's result for one file of a source.
-    pub(crate) fn listed(&self, source: &Source, path: &str) -> Result<walk::Found, Error> {
-        refresh::list_file(self, source, path)
-    }
-
     /// Publishes and embeds the committed documents, without reading any source. Waits for other writing processes in turn, up to
     /// ten minutes.
     ///
@@ -142,7 +122,7 @@ impl Index {
     pub fn refresh_for_search(&self, observer: &dyn Observer) -> Result<Freshness, Error> {
         let options = RunOptions::BEFORE_SEARCH;
         let (reason, failed) = match &self.obstacle {
-            None => match self.refresh_now(options, observer) {
+            None => match repeated(|| writer_for_search(self, observer), || refresh::run(self, options, observer)) {
                 Ok(report) => {
                     let stale = Some(if report.interrupted { self.stale()? } else { 0 });
                     return Ok(Freshness { report: Some(report), stale, ..Freshness::default() });
@@ -176,58 +156,190 @@ impl Index {
         Ok(Freshness { report: None, stale, reason: Some(reason), failed })
     }
 
-    fn refresh_now(&self, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
-        repeated(|| self.writer_for_search(observer), || refresh::run(self, options, observer))
-    }
-
-    /// Takes the right to write without waiting, unless another process is writing the first content: an index without any could
-    /// only answer that there is nothing, and one that the quick model has read in part might.
-    fn writer_for_search(&self, observer: &dyn Observer) -> Result<Writing<'_>, Error> {
-        let started = Instant::now();
-        let is_unready = || -> Result<bool, Error> {
-            let is_empty = self.store.summary()?.last_publish_ms.is_none();
-            Ok(is_empty || started.elapsed() < VECTORS_WAIT && self.awaits_quick_vectors()?)
-        };
-        match self.store.writer() {
-            Err(StoreError::Busy { .. }) if is_unready()? => {
-                let looked = Cell::new(Instant::now());
-                self.queue_to_write(RUN_WAIT, observer, &|| {
-                    looked.get().elapsed() < LOOK_EVERY || {
-                        looked.set(Instant::now());
-                        is_unready().unwrap_or(false)
-                    }
-                })
-            }
-            Err(StoreError::Busy { .. }) if self.store.is_embedding() => {
-                self.queue_to_write(COMMIT_WAIT, observer, &|| true)
-            }
-            taken => Ok(taken?),
-        }
-    }
-
-    /// Returns `true` if the first model is one that reads a tree in seconds, and has not read all of it.
-    fn awaits_quick_vectors(&self) -> Result<bool, Error> {
-        let Some(name) = self.config.index.models.first() else { return Ok(false) };
-        let model = self.models.described(name)?;
-        if model.provider != Provider::Static {
-            return Ok(false);
-        }
-        let coverage = self.store.coverage(&model.id, &Filter::default())?;
-        Ok(coverage.embedded < coverage.passages)
-    }
-
     /// Returns the number of files that differ from the index.
     ///
     /// # Errors
     /// A source or the store cannot be read.
     pub fn stale(&self) -> Result<u64, Error> {
-        Ok(self.comparisons()?.iter().map(|one| one.stale).sum())
+        Ok(comparisons(self)?.iter().map(|one| one.stale).sum())
     }
 
-    /// Compares each source with its tree.
-    pub(crate) fn comparisons(&self) -> Result<Vec<SourceComparison<'_>>, Error> {
-        refresh::comparisons(self)
+    /// Adds documents, or replaces those with the same identifiers. Searches find them after the next [`Index::complete`].
+    ///
+    /// # Errors
+    /// The collection belongs to the files of the tree or to evidence, the index is not writable, or another process is writing.
+    pub fn put_documents(&self, documents: &[TextDocument]) -> Result<Applied, Error> {
+        let is_taken = |collection: &str| FILE_COLLECTIONS.contains(&collection) || collection == EVIDENCE_COLLECTION;
+        if let Some(taken) = documents.iter().find(|document| is_taken(&document.collection)) {
+            let files = FILE_COLLECTIONS.join(", ");
+            let allowed = format!("another name than those of files, {files}, and than {EVIDENCE_COLLECTION}");
+            return Err(Error::argument("collection", format!("{:?}", taken.collection), allowed));
+        }
+        if !documents.is_empty() {
+            self.note_import(&self.namespace);
+        }
+        let put = |document| Change::Put(document::text_document(self, document));
+        Ok(self.store.apply(&documents.iter().map(put).collect::<Vec<_>>())?)
     }
+
+    /// Returns how far the process is that embeds in the background; `None` if none does.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn embedding_progress(&self) -> Result<Option<EmbeddingProgress>, Error> {
+        embed::progress(self)
+    }
+
+    /// Embeds passages without a vector, for each model of the configuration, in small steps. The observer follows each step and
+    /// can wait in it; others can write in between. While another process embeds in the background, this waits for it.
+    ///
+    /// # Errors
+    /// Another process keeps writing, the directory is not writable, or a model fails. Everything committed before stays.
+    pub fn embed_missing(&self, observer: &dyn Observer) -> Result<RunReport, Error> {
+        embed::beside_calls(self, observer)
+    }
+
+    /// [`Index::embed_missing`] in a process of its own, without remote models. Returns `None` at once if another process embeds
+    /// in the background.
+    ///
+    /// # Errors
+    /// As [`Index::embed_missing`].
+    pub fn embed_alone(&self, observer: &dyn Observer) -> Result<Option<RunReport>, Error> {
+        embed::alone(self, observer)
+    }
+
+    /// Returns `true` if [`Index::embed_alone`] has something to do after a run: a model of this machine lacks vectors, nobody makes
+    /// them, and the configuration allows it. Workers do it for a database.
+    pub fn wants_background(&self, report: &RunReport) -> bool {
+        let RunReport { embedding: EmbeddingReport { pending, unusable, .. }, .. } = report;
+        let is_lacking = |name: &String| !self.models.is_remote(name) && !unusable.contains_key(name);
+        self.config.index.background
+            && self.config.store.url.is_none()
+            && self.is_writable()
+            && pending.keys().any(is_lacking)
+            && !self.store.is_embedding()
+    }
+
+    /// Returns `true` if [`Index::embed_alone`] was ever called for this index.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn has_embedded_alone(&self) -> Result<bool, Error> {
+        Ok(self.store.property(embed::BACKGROUND_PROPERTY)?.is_some())
+    }
+
+    /// Returns the state of the user's cache of vectors; `None` if it is turned off or does not exist yet.
+    ///
+    /// # Errors
+    /// The cache or the store cannot be read.
+    pub fn embedding_cache(&self) -> Result<Option<EmbeddingCacheStatus>, Error> {
+        let config = &self.config.index.embedding_cache;
+        // A look at the cache does not create one.
+        if !config.directory.as_ref().is_some_and(|directory| directory.is_dir()) {
+            return Ok(None);
+        }
+        let Some(cache) = embedding_cache::open(config)? else { return Ok(None) };
+        let summary = cache.summary()?;
+        let last_run =
+            self.store.property(embedding_cache::PROPERTY)?.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(Some(EmbeddingCacheStatus {
+            path: cache.path().to_owned(),
+            vectors: summary.vectors,
+            bytes: summary.bytes,
+            most_bytes: config.most_bytes,
+            last_run: last_run.unwrap_or_default(),
+        }))
+    }
+
+    /// Returns the damage to the user's cache of vectors, as [`check_embedding_cache`] finds it.
+    ///
+    /// # Errors
+    /// As [`check_embedding_cache`].
+    pub fn check_embedding_cache(&self, mend: bool) -> Result<Option<String>, Error> {
+        let checked = check_embedding_cache(&self.config().index.embedding_cache, mend)?;
+        Ok(checked.and_then(|checked| checked.damage))
+    }
+
+    /// Adds directories as namespaces, or changes the settings of those already added, and returns their namespaces. A namespace
+    /// is named after its directory, with a number after a taken name. A directory that has most files of a source whose own one is
+    /// gone is that source, moved. The next [`Index::refresh`] reads the files. An empty index then no longer counts the tree around
+    /// it as a source, unless that tree is named itself.
+    ///
+    /// # Errors
+    /// A directory is missing, lies in another source or contains one; an owner's name is invalid; another process is
+    /// writing.
+    pub fn add_sources(&mut self, directories: &[PathBuf], settings: &SourceSettings) -> Result<Vec<String>, Error> {
+        sources::add(self, directories, settings)
+    }
+
+    /// Removes a source with all its documents, or an imported namespace without a directory. Returns the number of removed
+    /// documents.
+    ///
+    /// # Errors
+    /// No source has that name, the configuration names it, or another process is writing.
+    pub fn remove_source(&mut self, namespace: &str) -> Result<u64, Error> {
+        sources::remove(self, namespace)
+    }
+
+    /// Makes the trees of this index those of their namespaces, also where these hold the files of other trees, which means that
+    /// they have moved. The next run replaces the files.
+    ///
+    /// # Errors
+    /// Another process keeps writing, or the store cannot be written.
+    pub fn take_over_namespaces(&mut self) -> Result<(), Error> {
+        let writing = self.wait_to_write(&())?;
+        claim(self, &self.registry, true)?;
+        drop(writing);
+        sources::take_up_sources(self)
+    }
+}
+
+/// Brings one file of a source up to date by the rules of all files, without reading any other. Waits for other writing
+/// processes up to ten seconds.
+pub(crate) fn refresh_file(
+    index: &Index,
+    source: &Source,
+    path: &str,
+    options: RunOptions,
+    observer: &dyn Observer,
+) -> Result<RunReport, Error> {
+    repeated(|| index.wait_to_write(observer), || refresh::run_file(index, source, path, options, observer))
+}
+
+/// Takes the right to write without waiting, unless another process is writing the first content: an index without any could
+/// only answer that there is nothing, and one that the quick model has read in part might.
+fn writer_for_search<'i>(index: &'i Index, observer: &dyn Observer) -> Result<Writing<'i>, Error> {
+    let started = Instant::now();
+    let is_unready = || -> Result<bool, Error> {
+        let is_empty = index.store.summary()?.last_publish_ms.is_none();
+        Ok(is_empty || started.elapsed() < VECTORS_WAIT && awaits_quick_vectors(index)?)
+    };
+    match index.store.writer() {
+        Err(StoreError::Busy { .. }) if is_unready()? => {
+            let looked = Cell::new(Instant::now());
+            index.queue_to_write(RUN_WAIT, observer, &|| {
+                looked.get().elapsed() < LOOK_EVERY || {
+                    looked.set(Instant::now());
+                    is_unready().unwrap_or(false)
+                }
+            })
+        }
+        Err(StoreError::Busy { .. }) if index.store.is_embedding() => {
+            index.queue_to_write(COMMIT_WAIT, observer, &|| true)
+        }
+        taken => Ok(taken?),
+    }
+}
+
+/// Returns `true` if the first model is one that reads a tree in seconds, and has not read all of it.
+fn awaits_quick_vectors(index: &Index) -> Result<bool, Error> {
+    let Some(name) = index.config.index.models.first() else { return Ok(false) };
+    let model = index.models.described(name)?;
+    if model.provider != Provider::Static {
+        return Ok(false);
+    }
+    let coverage = index.store.coverage(&model.id, &Filter::default())?;
+    Ok(coverage.embedded < coverage.passages)
 }
 
 // Limits of a run.
@@ -321,7 +433,7 @@ pub(crate) fn plan(root: &Path, found: &Found, mut documents: Vec<DocumentState>
             Some(document) if !reread && is_same(&document, file) => {
                 plan.unchanged += 1;
                 if is_left_out(&document.path, &document.collection) {
-                    plan.left_out.push((document.path, document.role));
+                    plan.left_out.push((document.path, document.description.role));
                 } else if document.collection == SKIPPED {
                     plan.unread.push(document);
                 }
@@ -348,7 +460,7 @@ pub(crate) fn plan(root: &Path, found: &Found, mut documents: Vec<DocumentState>
 }
 
 fn is_same(document: &DocumentState, file: &FoundFile) -> bool {
-    (document.size, document.modified_ns, document.stamp) == (file.size, file.modified_ns, file.stamp)
+    document.file == file.state
 }
 
 /// Returns `true` for a document that stands for a file left out for its content; documents without readable text are named by

@@ -115,9 +115,7 @@ impl<'a> Reader<'a> {
     fn without_text(&self, file: &FoundFile, skip: &str, content_hash: [u8; 32]) -> NewDocument {
         NewDocument {
             role: skip.to_owned(),
-            size: file.size,
-            modified_ns: file.modified_ns,
-            stamp: file.stamp,
+            file: file.state,
             content_hash,
             ..NewDocument::new(self.namespace, SKIPPED, file.path.as_str())
         }
@@ -125,9 +123,9 @@ impl<'a> Reader<'a> {
 
     /// The document of a file that is not read, since it is too large.
     pub fn too_large(&self, file: &FoundFile) -> Option<NewDocument> {
-        let skip = skip_by_path(&file.path, file.size, self.config).filter(|skip| is_by_size(*skip))?;
+        let skip = skip_by_path(&file.path, file.state.size, self.config).filter(|skip| is_by_size(*skip))?;
         // Another large file must not look like this one, moved.
-        let hash = content_hash(file, format!("{}\n{}", file.path, file.size).as_bytes());
+        let hash = content_hash(file, format!("{}\n{}", file.path, file.state.size).as_bytes());
         Some(self.without_text(file, skip.as_str(), hash))
     }
 
@@ -167,9 +165,9 @@ pub(crate) fn attributes(document: &Document) -> Vec<Attribute> {
 /// Returns the passages of a document in the store's form.
 pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
     // A notebook is code, with prose around it.
-    let mixed = document.passages.iter().any(|passage| passage.language.is_some());
+    let mixed = document.passages.iter().any(|passage| passage.own.language.is_some());
     let passage = |passage: tamis_text::Passage| NewPassage {
-        form: if mixed && passage.language.is_none() { TextForm::Prose } else { form },
+        form: if mixed && passage.own.language.is_none() { TextForm::Prose } else { form },
         start_line: passage.start_line,
         end_line: passage.end_line,
         kind: passage.kind.as_str().to_owned(),
@@ -180,10 +178,10 @@ pub(crate) fn passages(document: Document, form: TextForm) -> Vec<NewPassage> {
         context: passage.context,
         text: passage.text,
         role: passage.role.as_str().to_owned(),
-        language: passage.language,
-        author: passage.author,
-        dated_ns: passage.dated_ns,
-        part: passage.part,
+        language: passage.own.language,
+        author: passage.own.author,
+        dated_ns: passage.own.dated_ns,
+        part: passage.own.part,
     };
     document.passages.into_iter().map(passage).collect()
 }

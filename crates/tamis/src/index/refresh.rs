@@ -6,12 +6,13 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use tamis_store::{Applied, Change, DocumentId, DocumentState, NewDocument};
+use tamis_store::{Applied, Change, Description, DocumentId, DocumentState, NewDocument};
 use tamis_text::{NoteOptions, Options};
 
 use super::embed::{embed, embed_with};
 use super::read::{Reader, ReadingRecord, bytes, content_hash, is_file};
 use super::report::{MOST_BYTES, MOST_FILES, RunReport, SourceReport, UnreadDocument};
+use super::sources::{claim, register};
 use super::walk::{Found, FoundFile, is_by_size, skip_by_path, walk, walk_file};
 use super::{Plan, RunOptions, document, is_left_out, movable, plan, publish, remaining};
 use crate::Error;
@@ -71,8 +72,8 @@ pub(crate) fn run_file(
     observer: &dyn Observer,
 ) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
-    index.claim(&index.registry, false)?;
-    index.register(&index.registry)?;
+    claim(index, &index.registry, false)?;
+    register(index, &index.registry)?;
     let found = list_file(index, source, path)?;
     let known = index.store.document(&source.namespace, path)?.filter(is_file);
     let plan = plan(&source.root, &found, known.into_iter().collect(), options.reread);
@@ -115,8 +116,8 @@ struct Work<'a> {
 pub(crate) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -> Result<RunReport, Error> {
     let mut report = RunReport::default();
     let started = Instant::now();
-    index.claim(&index.registry, false)?;
-    index.register(&index.registry)?;
+    claim(index, &index.registry, false)?;
+    register(index, &index.registry)?;
     observer.stage(Stage::Walk, 0);
     let mut works = Vec::new();
     for (source, state, found) in listed(index) {
@@ -137,12 +138,12 @@ pub(crate) fn run(index: &Index, options: RunOptions, observer: &dyn Observer) -
     let record = if is_stale { ReadingRecord::open(&index.location.directory) } else { None };
     let mut published = Published { at: Instant::now(), next: PUBLISH_EVERY };
     for work in works {
-        let before = report.numbers();
-        report.unchanged += work.plan.unchanged - work.plan.left_out.len() as u64;
+        let before = report.counts;
+        report.counts.unchanged += work.plan.unchanged - work.plan.left_out.len() as u64;
         if work.plan.stale() > 0 && !report.interrupted {
             commit(index, &work, record.as_ref(), &mut published, observer, &mut report)?;
         }
-        let mut done = report.since(&before, work.source);
+        let mut done = report.since(before, work.source);
         done.remark = work.remark.clone();
         if !report.interrupted && done.remark.is_none() {
             let property = splitter_property_of(index, work.source);
@@ -174,8 +175,8 @@ fn check_size(work: &Work<'_>) -> Result<(), Error> {
     if *unchanged > 0 || read.iter().any(|(_, known)| known.is_some()) {
         return Ok(());
     }
-    let is_read = |file: &FoundFile| !skip_by_path(&file.path, file.size, work.limits).is_some_and(is_by_size);
-    let sizes = read.iter().filter(|(file, _)| is_read(file)).map(|(file, _)| file.size);
+    let is_read = |file: &FoundFile| !skip_by_path(&file.path, file.state.size, work.limits).is_some_and(is_by_size);
+    let sizes = read.iter().filter(|(file, _)| is_read(file)).map(|(file, _)| file.state.size);
     let (files, bytes) = sizes.fold((0, 0), |(files, bytes): (u64, u64), size| (files + 1, bytes.saturating_add(size)));
     match files > MOST_FILES || bytes > MOST_BYTES {
         true => Err(Error::LargeTree { root: work.source.root.clone(), files, bytes }),
@@ -234,7 +235,7 @@ fn look<'a>(
     for (path, kind) in &plan.left_out {
         leave_out(index, source, path, kind, report);
     }
-    for DocumentState { path, collection, role, .. } in &plan.unread {
+    for DocumentState { path, collection, description: Description { role, .. }, .. } in &plan.unread {
         report.unread.extend(UnreadDocument::new(&source.namespace, path, collection, role));
     }
     Ok(Work { source, plan, reader, limits, resplit, settings, remark: None })
@@ -316,7 +317,7 @@ fn date(
     let started = Instant::now();
     // A search waits for dates only after a checkout of another commit, or if all dates are lost.
     let waits = !options.hurried;
-    let again = work.resplit || (waits && (options.reread || done.added + done.changed > 0));
+    let again = work.resplit || (waits && (options.reread || done.counts.added + done.counts.changed > 0));
     let undated = document::date(index, work.source, again, &|| observer.cancelled())?;
     let single = index.registry.is_single();
     report.undated.extend(undated.map(|reason| match single {
@@ -428,7 +429,7 @@ fn commit(
                     }
                     Outcome::LeftOut { change, path, kind, had_text } => {
                         leave_out(index, work.source, &path, &kind, report);
-                        report.removed += u64::from(had_text);
+                        report.counts.removed += u64::from(had_text);
                         left_out.push(*change);
                     }
                     // Two new files can be copies of one that is gone. The first counts as the move, the other as new.
@@ -500,9 +501,8 @@ fn outcome(
         && !resplit
         && known.content_hash == content_hash(file, &bytes)
     {
-        let FoundFile { size, modified_ns, stamp, .. } = *file;
-        let touch = Change::Touch { document: known.document, size, modified_ns, stamp };
-        return change(touch, &known.collection, &known.role);
+        let touch = Change::Touch { document: known.document, file: file.state };
+        return change(touch, &known.collection, &known.description.role);
     }
     let document = match record {
         None => work.reader.read(file, &bytes),
@@ -517,19 +517,13 @@ fn outcome(
     let moved = by_hash.get(&document.content_hash).into_iter().flatten().find(|gone| {
         known.is_none()
             && !resplit
-            && (&gone.collection, &gone.language, &gone.role)
+            && (&gone.collection, &gone.description.language, &gone.description.role)
                 == (&document.collection, &document.language, &document.role)
     });
     match moved {
         Some(gone) => Outcome::Moved(
             gone.document,
-            Box::new(Change::Move {
-                document: gone.document,
-                path: file.path.clone(),
-                size: file.size,
-                modified_ns: file.modified_ns,
-                stamp: file.stamp,
-            }),
+            Box::new(Change::Move { document: gone.document, path: file.path.clone(), file: file.state }),
         ),
         None => put(document),
     }
@@ -544,10 +538,10 @@ fn copied(work: &Work<'_>, change: Change) -> Option<Change> {
 }
 
 fn count(report: &mut RunReport, applied: Applied) {
-    report.added += applied.added;
-    report.changed += applied.replaced;
-    report.moved += applied.moved;
-    report.removed += applied.deleted;
-    report.unchanged += applied.touched;
-    report.passages += applied.passages_added;
+    report.counts.added += applied.added;
+    report.counts.changed += applied.replaced;
+    report.counts.moved += applied.moved;
+    report.counts.removed += applied.deleted;
+    report.counts.unchanged += applied.touched;
+    report.counts.passages += applied.passages_added;
 }

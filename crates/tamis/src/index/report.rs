@@ -21,29 +21,12 @@ pub(crate) const MOST_NAMED: usize = 1_000;
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "RefreshReport")]
 pub struct RunReport {
-    /// New files.
-    pub added: u64,
-    /// Files whose content changed.
-    pub changed: u64,
-    /// Files that moved.
-    pub moved: u64,
-    /// Files that were removed.
-    pub removed: u64,
-    /// Unchanged files.
-    pub unchanged: u64,
-    /// Passages that were written.
-    pub passages: u64,
-    /// Number of texts embedded, by model.
-    pub embedded: BTreeMap<String, u64>,
-    /// Number of texts with vectors from the user's cache, by model.
-    pub cached: BTreeMap<String, u64>,
-    /// The reason why the user's cache of vectors was not used, if it was not.
-    pub uncached: Option<String>,
-    /// Number of passages still without a vector, by model.
-    pub pending: BTreeMap<String, u64>,
-    /// Unusable models, each with the reason. Their passages stay pending.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub unusable: BTreeMap<String, String>,
+    /// Its files and passages, counted.
+    #[serde(flatten)]
+    pub counts: FileCounts,
+    /// What was embedded, and what is left.
+    #[serde(flatten)]
+    pub embedding: EmbeddingReport,
     /// Number of files left out, by kind.
     pub skipped: BTreeMap<String, u64>,
     /// The first of these files by their places, each with the reason as a sentence.
@@ -66,6 +49,39 @@ pub struct RunReport {
     pub sources: Vec<SourceReport>,
     /// Milliseconds by stage.
     pub timings_ms: BTreeMap<String, f64>,
+}
+
+/// The files of a run by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FileCounts {
+    /// New files.
+    pub added: u64,
+    /// Files whose content changed.
+    pub changed: u64,
+    /// Files that moved.
+    pub moved: u64,
+    /// Files that were removed.
+    pub removed: u64,
+    /// Unchanged files.
+    pub unchanged: u64,
+    /// Passages that were written.
+    pub passages: u64,
+}
+
+/// What a run embedded, and what it left.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct EmbeddingReport {
+    /// Number of texts embedded, by model.
+    pub embedded: BTreeMap<String, u64>,
+    /// Number of texts with vectors from the user's cache, by model.
+    pub cached: BTreeMap<String, u64>,
+    /// The reason why the user's cache of vectors was not used, if it was not.
+    pub uncached: Option<String>,
+    /// Number of passages still without a vector, by model.
+    pub pending: BTreeMap<String, u64>,
+    /// Unusable models, each with the reason. Their passages stay pending.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unusable: BTreeMap<String, String>,
 }
 
 /// A document whose text cannot be read.
@@ -92,21 +108,44 @@ impl UnreadDocument {
     }
 }
 
+impl FileCounts {
+    /// Returns the number of files that the run listed.
+    pub fn listed(&self) -> u64 {
+        self.added + self.changed + self.moved + self.unchanged
+    }
+
+    /// Returns `true` if any file changed.
+    pub fn changed_anything(&self) -> bool {
+        self.added + self.changed + self.moved + self.removed > 0
+    }
+
+    fn since(&self, before: FileCounts) -> FileCounts {
+        FileCounts {
+            added: self.added - before.added,
+            changed: self.changed - before.changed,
+            moved: self.moved - before.moved,
+            removed: self.removed - before.removed,
+            unchanged: self.unchanged - before.unchanged,
+            passages: self.passages - before.passages,
+        }
+    }
+}
+
 impl RunReport {
     /// Returns the number of files that the run listed or removed; 0 if it only embedded.
     pub fn files(&self) -> u64 {
-        self.added + self.changed + self.moved + self.removed + self.unchanged
+        self.counts.listed() + self.counts.removed
     }
 
     /// Returns `true` if the run changed anything in the index.
     pub fn changed_anything(&self) -> bool {
-        let vectors = self.embedded.values().chain(self.cached.values());
-        self.added + self.changed + self.moved + self.removed > 0 || vectors.copied().any(|count| count > 0)
+        let vectors = self.embedding.embedded.values().chain(self.embedding.cached.values());
+        self.counts.changed_anything() || vectors.copied().any(|count| count > 0)
     }
 
     /// Returns a sentence for each unusable model, with the reason.
     pub fn unusable_models(&self) -> impl Iterator<Item = String> {
-        let models = self.unusable.iter().map(|(model, reason)| (model.clone(), reason.clone()));
+        let models = self.embedding.unusable.iter().map(|(model, reason)| (model.clone(), reason.clone()));
         models.map(|(model, reason)| Error::Model { model, reason }.to_string())
     }
 
@@ -122,7 +161,7 @@ impl RunReport {
         match outcome {
             Ok(done) => Ok(Some(done)),
             Err(Error::Model { model, reason }) => {
-                self.unusable.insert(model, reason);
+                self.embedding.unusable.insert(model, reason);
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -133,23 +172,12 @@ impl RunReport {
         *self.timings_ms.entry(stage.to_owned()).or_default() += since.elapsed().as_secs_f64() * 1000.0;
     }
 
-    /// Returns its numbers alone, for [`RunReport::since`]: its lists grow with every source.
-    pub(crate) fn numbers(&self) -> RunReport {
-        let &RunReport { added, changed, moved, removed, unchanged, passages, .. } = self;
-        RunReport { added, changed, moved, removed, unchanged, passages, ..RunReport::default() }
-    }
-
-    /// Returns the changes since the report was as `before`, all of them in one source.
-    pub(crate) fn since(&self, before: &RunReport, source: &Source) -> SourceReport {
+    /// Returns the changes since the counts were `before`, all of them in one source.
+    pub(crate) fn since(&self, before: FileCounts, source: &Source) -> SourceReport {
         SourceReport {
             namespace: source.namespace.clone(),
             root: source.root.clone(),
-            added: self.added - before.added,
-            changed: self.changed - before.changed,
-            moved: self.moved - before.moved,
-            removed: self.removed - before.removed,
-            unchanged: self.unchanged - before.unchanged,
-            passages: self.passages - before.passages,
+            counts: self.counts.since(before),
             remark: None,
         }
     }
@@ -162,18 +190,9 @@ pub struct SourceReport {
     pub namespace: String,
     /// Its directory.
     pub root: PathBuf,
-    /// New files.
-    pub added: u64,
-    /// Files whose content changed.
-    pub changed: u64,
-    /// Files that moved.
-    pub moved: u64,
-    /// Files that were removed.
-    pub removed: u64,
-    /// Unchanged files.
-    pub unchanged: u64,
-    /// Passages that were written.
-    pub passages: u64,
+    /// Its files and passages, counted.
+    #[serde(flatten)]
+    pub counts: FileCounts,
     /// The reason why it was not brought up to date, and the way out.
     pub remark: Option<String>,
 }
@@ -236,14 +255,14 @@ impl Preview {
                 name(path, kind);
             }
             for file in &found.files {
-                match skip_by_path(&file.path, file.size, &config.index).filter(|skip| is_by_size(*skip)) {
+                match skip_by_path(&file.path, file.state.size, &config.index).filter(|skip| is_by_size(*skip)) {
                     Some(skip) => {
                         name(&file.path, skip.as_str());
                         *preview.skipped.entry(skip.as_str().to_owned()).or_default() += 1;
                     }
                     None => {
                         preview.files += 1;
-                        preview.bytes += file.size;
+                        preview.bytes += file.state.size;
                     }
                 }
             }

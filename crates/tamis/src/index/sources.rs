@@ -26,177 +26,151 @@ pub(crate) fn import_state_property(namespace: &str, origin: &str) -> String {
     format!("import:{namespace}:{origin}")
 }
 
-impl Index {
-    /// Adds directories as namespaces, or changes the settings of those already added, and returns their namespaces. A namespace
-    /// is named after its directory, with a number after a taken name. A directory that has most files of a source whose own one is
-    /// gone is that source, moved. The next [`Index::refresh`] reads the files. An empty index then no longer counts the tree around
-    /// it as a source, unless that tree is named itself.
-    ///
-    /// # Errors
-    /// A directory is missing, lies in another source or contains one; an owner's name is invalid; another process is
-    /// writing.
-    pub fn add_sources(&mut self, directories: &[PathBuf], settings: &SourceSettings) -> Result<Vec<String>, Error> {
-        if let Some(owner) = settings.owner.as_deref().filter(|owner| !crate::config::is_name(owner)) {
-            let allowed = "1 to 200 characters, none of them `:`, `/`, `\\` or a control character";
-            return Err(Error::argument("owner", format!("{owner:?}"), allowed));
-        }
-        let mut roots = Vec::with_capacity(directories.len());
-        for directory in directories {
-            let root = dunce::canonicalize(directory).map_err(|error| Error::path(directory, error.to_string()))?;
-            if !root.is_dir() {
-                return Err(Error::path(directory, "not a directory; name directories to index"));
-            }
-            roots.push(root);
-        }
-        // The tree around the index is its source anyway, so naming it alone changes nothing.
-        let nothing_new =
-            *settings == SourceSettings::default() && roots.iter().all(|root| *root == self.location.root);
-        if self.registry.is_single() && nothing_new {
-            return Ok(vec![self.namespace.clone()]);
-        }
-        let writing = self.wait_to_write(&())?;
-        let mut registry = self.kept_registry()?;
-        // Documents imported into the tree's namespace stay there, without a directory.
-        let is_file = |document: &DocumentState| document.origin.is_none();
-        if registry.is_single() && !self.store.documents(&self.namespace)?.iter().any(is_file) {
-            registry.clear();
-        }
-        for root in &roots {
-            if let Some(namespace) = self.moved_to(&registry, root)? {
-                registry.move_to(&namespace, root);
-            }
-        }
-        let namespaces = registry.add(&roots, settings)?;
-        self.claim(&registry, false)?;
-        self.register(&registry)?;
-        drop(writing);
-        self.take_up_sources()?;
-        Ok(namespaces)
+/// Does the work of [`Index::add_sources`].
+pub(super) fn add(index: &mut Index, directories: &[PathBuf], settings: &SourceSettings) -> Result<Vec<String>, Error> {
+    if let Some(owner) = settings.owner.as_deref().filter(|owner| !crate::config::is_name(owner)) {
+        let allowed = "1 to 200 characters, none of them `:`, `/`, `\\` or a control character";
+        return Err(Error::argument("owner", format!("{owner:?}"), allowed));
     }
-
-    /// Finds the namespace of a source that a user added, whose directory is gone and most of whose files are in this directory. In a
-    /// database, a directory that is not here may be on another machine.
-    fn moved_to(&self, registry: &Registry, root: &Path) -> Result<Option<String>, Error> {
-        if self.config.store.url.is_some() || registry.sources().any(|source| source.root == root) {
-            return Ok(None);
+    let mut roots = Vec::with_capacity(directories.len());
+    for directory in directories {
+        let root = dunce::canonicalize(directory).map_err(|error| Error::path(directory, error.to_string()))?;
+        if !root.is_dir() {
+            return Err(Error::path(directory, "not a directory; name directories to index"));
         }
-        for source in registry.added().filter(|source| !source.root.is_dir()) {
-            if has_most_files(root, &self.store.documents(&source.namespace)?) {
-                return Ok(Some(source.namespace.clone()));
-            }
-        }
-        Ok(None)
+        roots.push(root);
     }
-
-    /// Removes a source with all its documents, or an imported namespace without a directory. Returns the number of removed
-    /// documents.
-    ///
-    /// # Errors
-    /// No source has that name, the configuration names it, or another process is writing.
-    pub fn remove_source(&mut self, namespace: &str) -> Result<u64, Error> {
-        let writing = self.wait_to_write(&())?;
-        let mut registry = self.kept_registry()?;
-        let is_source = registry.sources().any(|source| source.namespace == namespace);
-        if is_source || !self.namespace_names()?.iter().any(|known| known == namespace) {
-            registry.remove(namespace)?;
-        }
-        for origin in self.store.origins()?.iter().filter(|origin| origin.namespace == namespace) {
-            self.store.set_property(&import_state_property(namespace, &origin.name), "")?;
-        }
-        let removed = self.store.remove_namespace(namespace)?;
-        document::forget(self, namespace)?;
-        self.store.set_property(&refresh::splitter_property(namespace), "")?;
-        self.register(&registry)?;
-        publish_store(&*self.store, &())?;
-        drop(writing);
-        self.take_up_sources()?;
-        Ok(removed.deleted)
+    // The tree around the index is its source anyway, so naming it alone changes nothing.
+    let nothing_new = *settings == SourceSettings::default() && roots.iter().all(|root| *root == index.location.root);
+    if index.registry.is_single() && nothing_new {
+        return Ok(vec![index.namespace.clone()]);
     }
-
-    /// Reads the stored list of sources again, since another process may have changed it.
-    fn kept_registry(&self) -> Result<Registry, Error> {
-        let namespace = self.store.property("namespace")?.unwrap_or_else(|| self.namespace.clone());
-        registry(&*self.store, &namespace, &self.location, &self.config)
+    let writing = index.wait_to_write(&())?;
+    let mut registry = kept_registry(index)?;
+    // Documents imported into the tree's namespace stay there, without a directory.
+    let is_file = |document: &DocumentState| document.origin.is_none();
+    if registry.is_single() && !index.store.documents(&index.namespace)?.iter().any(is_file) {
+        registry.clear();
     }
+    for root in &roots {
+        if let Some(namespace) = moved_to(index, &registry, root)? {
+            registry.move_to(&namespace, root);
+        }
+    }
+    let namespaces = registry.add(&roots, settings)?;
+    claim(index, &registry, false)?;
+    register(index, &registry)?;
+    drop(writing);
+    take_up_sources(index)?;
+    Ok(namespaces)
+}
 
-    /// Replaces the list of sources by the stored one.
-    fn take_up_sources(&mut self) -> Result<(), Error> {
-        self.registry = self.kept_registry()?;
-        self.namespace = match self.own_namespace() {
-            Some(own) => own.to_owned(),
-            None => self.store.property("namespace")?.unwrap_or_else(|| self.namespace.clone()),
+/// Finds the namespace of a source that a user added, whose directory is gone and most of whose files are in this directory. In a
+/// database, a directory that is not here may be on another machine.
+fn moved_to(index: &Index, registry: &Registry, root: &Path) -> Result<Option<String>, Error> {
+    if index.config.store.url.is_some() || registry.sources().any(|source| source.root == root) {
+        return Ok(None);
+    }
+    for source in registry.added().filter(|source| !source.root.is_dir()) {
+        if has_most_files(root, &index.store.documents(&source.namespace)?) {
+            return Ok(Some(source.namespace.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// Does the work of [`Index::remove_source`].
+pub(super) fn remove(index: &mut Index, namespace: &str) -> Result<u64, Error> {
+    let writing = index.wait_to_write(&())?;
+    let mut registry = kept_registry(index)?;
+    let is_source = registry.sources().any(|source| source.namespace == namespace);
+    if is_source || !index.namespace_names()?.iter().any(|known| known == namespace) {
+        registry.remove(namespace)?;
+    }
+    for origin in index.store.origins()?.iter().filter(|origin| origin.namespace == namespace) {
+        index.store.set_property(&import_state_property(namespace, &origin.name), "")?;
+    }
+    let removed = index.store.remove_namespace(namespace)?;
+    document::forget(index, namespace)?;
+    index.store.set_property(&refresh::splitter_property(namespace), "")?;
+    register(index, &registry)?;
+    publish_store(&*index.store, &())?;
+    drop(writing);
+    take_up_sources(index)?;
+    Ok(removed.deleted)
+}
+
+/// Reads the stored list of sources again, since another process may have changed it.
+fn kept_registry(index: &Index) -> Result<Registry, Error> {
+    let namespace = index.store.property("namespace")?.unwrap_or_else(|| index.namespace.clone());
+    registry(&*index.store, &namespace, &index.location, &index.config)
+}
+
+/// Replaces the list of sources by the stored one.
+pub(super) fn take_up_sources(index: &mut Index) -> Result<(), Error> {
+    index.registry = kept_registry(index)?;
+    index.namespace = match index.own_namespace() {
+        Some(own) => own.to_owned(),
+        None => index.store.property("namespace")?.unwrap_or_else(|| index.namespace.clone()),
+    };
+    Ok(())
+}
+
+/// Makes sure that the namespaces of a list hold the files of its directories. Whoever writes files comes through here first.
+pub(crate) fn claim(index: &Index, registry: &Registry, moved: bool) -> Result<(), Error> {
+    let StoreConfig { url, namespace } = &index.config.store;
+    let base = index.location.base();
+    // A directory is seen from one machine, and so is a tree under the name of its directory. Who names a tree means it
+    // wherever it lies at this path.
+    let machine = (url.is_some() && namespace.is_none()).then(machine_name);
+    let tree = |source: &Source| {
+        let written = registry.writes(source);
+        let root = match written.strip_prefix(&base) {
+            // An index moves with what lies beside it.
+            Ok(inside) if url.is_none() => Path::new(".").join(inside).components().collect(),
+            // So do directories that the tree around the index names.
+            Err(_) if url.is_none() && index.location.root == base => return None,
+            _ if written.is_dir() => written.to_owned(),
+            _ => return None,
         };
-        Ok(())
-    }
-
-    /// Makes the trees of this index those of their namespaces, also where these hold the files of other trees, which means that
-    /// they have moved. The next run replaces the files.
-    ///
-    /// # Errors
-    /// Another process keeps writing, or the store cannot be written.
-    pub fn take_over_namespaces(&mut self) -> Result<(), Error> {
-        let writing = self.wait_to_write(&())?;
-        self.claim(&self.registry, true)?;
-        drop(writing);
-        self.take_up_sources()
-    }
-
-    /// Makes sure that the namespaces of a list hold the files of its directories. Whoever writes files comes through here first.
-    pub(crate) fn claim(&self, registry: &Registry, moved: bool) -> Result<(), Error> {
-        let StoreConfig { url, namespace } = &self.config.store;
-        let base = self.location.base();
-        // A directory is seen from one machine, and so is a tree under the name of its directory. Who names a tree means it
-        // wherever it lies at this path.
-        let machine = (url.is_some() && namespace.is_none()).then(machine_name);
-        let tree = |source: &Source| {
-            let written = registry.writes(source);
-            let root = match written.strip_prefix(&base) {
-                // An index moves with what lies beside it.
-                Ok(inside) if url.is_none() => Path::new(".").join(inside).components().collect(),
-                // So do directories that the tree around the index names.
-                Err(_) if url.is_none() && self.location.root == base => return None,
-                _ if written.is_dir() => written.to_owned(),
-                _ => return None,
-            };
-            let root = root.to_string_lossy().into_owned();
-            Some(Tree { namespace: source.namespace.clone(), root, machine: machine.clone() })
-        };
-        let trees: Vec<Tree> = registry.sources().filter_map(tree).collect();
-        loop {
-            let whole = |tree: &Tree| plain(&base.join(&tree.root));
-            match self.store.claim_trees(&trees, moved) {
-                Err(StoreError::OtherTree { path, mut tree, mut known }) => {
-                    // A tree that is no longer where it was has moved here if most of its files are here.
-                    if url.is_none() && !whole(&known).is_dir() {
-                        let documents = self.store.documents(&tree.namespace)?;
-                        if documents.is_empty() || has_most_files(&whole(&tree), &documents) {
-                            self.store.claim_trees(&[*tree], true)?;
-                            continue;
-                        }
+        let root = root.to_string_lossy().into_owned();
+        Some(Tree { namespace: source.namespace.clone(), root, machine: machine.clone() })
+    };
+    let trees: Vec<Tree> = registry.sources().filter_map(tree).collect();
+    loop {
+        let whole = |tree: &Tree| plain(&base.join(&tree.root));
+        match index.store.claim_trees(&trees, moved) {
+            Err(StoreError::OtherTree { path, mut tree, mut known }) => {
+                // A tree that is no longer where it was has moved here if most of its files are here.
+                if url.is_none() && !whole(&known).is_dir() {
+                    let documents = index.store.documents(&tree.namespace)?;
+                    if documents.is_empty() || has_most_files(&whole(&tree), &documents) {
+                        index.store.claim_trees(&[*tree], true)?;
+                        continue;
                     }
-                    // People are shown where the trees are, wherever the index lies.
-                    for tree in [&mut tree, &mut known] {
-                        tree.root = whole(tree).to_string_lossy().into_owned();
-                    }
-                    return Err(StoreError::OtherTree { path, tree, known }.into());
                 }
-                claimed => return Ok(claimed?),
+                // People are shown where the trees are, wherever the index lies.
+                for tree in [&mut tree, &mut known] {
+                    tree.root = whole(tree).to_string_lossy().into_owned();
+                }
+                return Err(StoreError::OtherTree { path, tree, known }.into());
             }
+            claimed => return Ok(claimed?),
         }
     }
+}
 
-    /// Stores the list of sources if it changed.
-    pub(crate) fn register(&self, registry: &Registry) -> Result<(), Error> {
-        let kept = registry.to_stored(&self.location);
-        if self.store.property(SOURCES_PROPERTY)?.unwrap_or_default() == kept {
-            return Ok(());
-        }
-        for Source { namespace, owner, shared, .. } in registry.sources() {
-            let (name, owner) = (namespace.clone(), owner.clone());
-            self.store.put_namespace(&NewNamespace { name, owner, shared: *shared })?;
-        }
-        Ok(self.store.set_property(SOURCES_PROPERTY, &kept)?)
+/// Stores the list of sources if it changed.
+pub(crate) fn register(index: &Index, registry: &Registry) -> Result<(), Error> {
+    let kept = registry.to_stored(&index.location);
+    if index.store.property(SOURCES_PROPERTY)?.unwrap_or_default() == kept {
+        return Ok(());
     }
+    for Source { namespace, owner, shared, .. } in registry.sources() {
+        let (name, owner) = (namespace.clone(), owner.clone());
+        index.store.put_namespace(&NewNamespace { name, owner, shared: *shared })?;
+    }
+    Ok(index.store.set_property(SOURCES_PROPERTY, &kept)?)
 }
 
 // Keeps an index fresh while the tree changes.

@@ -10,6 +10,7 @@ use std::{fs, io};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::OverrideBuilder;
+use tamis_store::FileStat;
 use tamis_text::{Limits, Skip};
 
 use super::document::FileAttributes;
@@ -26,12 +27,8 @@ use crate::handle::Source;
 pub struct FoundFile {
     /// Path under the root, with forward slashes.
     pub path: String,
-    /// Size in bytes.
-    pub size: u64,
-    /// Last change, in nanoseconds since 1970.
-    pub modified_ns: i64,
-    /// A number that changes when the file is replaced or written, whatever its size and time say; 0 where the system has none.
-    pub stamp: i64,
+    /// What tells a changed file from an unchanged one without reading it.
+    pub state: FileStat,
     /// What `.gitattributes` says of it.
     pub(crate) attributes: FileAttributes,
 }
@@ -292,7 +289,7 @@ impl Walk<'_> {
         let modified_ns = modified.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
         let attributes = self.rules.attributes(level, &path);
         let stamp = stamp(metadata).wrapping_add(attributes.mark());
-        found.files.push(FoundFile { path, size: metadata.len(), modified_ns, stamp, attributes });
+        found.files.push(FoundFile { path, state: FileStat { size: metadata.len(), modified_ns, stamp }, attributes });
     }
 }
 

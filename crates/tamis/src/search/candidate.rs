@@ -43,12 +43,8 @@ pub(crate) struct Candidate {
     pub exact: Option<ExactFind>,
     /// Its place among the exact finds that come first.
     pub first: Option<usize>,
-    /// The adjustment by language and age.
-    pub adjustment: Adjustment,
-    /// The decay factor of its age, in (0, 1].
-    pub decay: f64,
-    /// True if it falls short of the threshold of its language.
-    pub short: bool,
+    /// What its language and age make of it.
+    pub adjusted: Adjusted,
     /// Its place in the ranking of passages.
     pub place: usize,
     /// The value that ranks it.
@@ -58,6 +54,24 @@ pub(crate) struct Candidate {
     /// Its similarity to the query under the better model, as a share of what a passage on the query's subject has, if that model has
     /// embedded it.
     pub late: Option<f64>,
+    /// What speaks for and against showing it.
+    pub shown: Shown,
+}
+
+/// What the language and the age of a passage make of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Adjusted {
+    /// The adjustment by language and age.
+    pub adjustment: Adjustment,
+    /// The decay factor of its age, in (0, 1].
+    pub decay: f64,
+    /// True if it falls short of the threshold of its language.
+    pub short: bool,
+}
+
+/// What speaks for and against showing a passage, besides its scores.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shown {
     /// True if people said for this question that it answers, false if they said that it does not.
     pub label: Option<bool>,
     /// True if no answer shows it below the best passage of its entry: a comment that says nothing, or what people refused.
@@ -73,15 +87,12 @@ impl Candidate {
             required: None,
             exact: None,
             first: None,
-            adjustment: Adjustment::new(1.0, 1.0),
-            decay: 1.0,
-            short: false,
+            adjusted: Adjusted { adjustment: Adjustment::new(1.0, 1.0), decay: 1.0, short: false },
             place: 0,
             score: 0.0,
             value: 0.0,
             late: None,
-            label: None,
-            hidden: false,
+            shown: Shown::default(),
         }
     }
 
@@ -96,14 +107,14 @@ impl Candidate {
 
     /// Returns the raw scores, adjusted by language and age.
     pub fn evidence(&self) -> Evidence {
-        self.scores.evidence(self.adjustment)
+        self.scores.evidence(self.adjusted.adjustment)
     }
 }
 
 impl Candidate {
     /// Returns the value after decay.
     pub fn aged(&self) -> f64 {
-        Decay::apply(self.score, self.decay)
+        Decay::apply(self.score, self.adjusted.decay)
     }
 }
 

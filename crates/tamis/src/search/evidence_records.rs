@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use tamis_cut::{Gate, Rule, Verdict};
 use tamis_rank::Fusion;
 use tamis_store::{DocumentId, Filter, ScoringKey, ScoringKind, StoredPassage};
@@ -56,13 +58,23 @@ pub(crate) struct FoundEvidence {
     pub verdict: Verdict,
     /// The number of passages that match the filter.
     pub searched: u64,
-    /// The model that compared.
+    /// How the search was made.
+    pub search: SearchMetadata,
+}
+
+/// How a search for evidence was made.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct SearchMetadata {
+    /// The model that made the comparison.
     pub model: String,
-    /// The reason why that is not the best model configured.
+    /// The reason the best configured model was not used.
     pub fallback_reason: Option<String>,
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The identifier of the recorded search.
+    /// The identifier under which the search is recorded; null if it is not recorded.
     pub query_id: Option<String>,
+    /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
     pub timings_ms: BTreeMap<String, f64>,
 }
 
@@ -135,11 +147,13 @@ pub(crate) fn similar_evidence(
         cut: decided.cut,
         verdict,
         searched: retrieved.plan.coverage.passages,
-        model: model.id,
-        fallback_reason: retrieved.plan.fallback_reason,
-        warnings: retrieved.warnings,
-        query_id,
-        timings_ms: if query.request.asker.allowed_namespaces.is_some() { BTreeMap::new() } else { clock.finish() },
+        search: SearchMetadata {
+            model: model.id,
+            fallback_reason: retrieved.plan.fallback_reason,
+            warnings: retrieved.warnings,
+            query_id,
+            timings_ms: if query.request.asker.allowed_namespaces.is_some() { BTreeMap::new() } else { clock.finish() },
+        },
     })
 }
 

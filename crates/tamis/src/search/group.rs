@@ -53,7 +53,7 @@ pub(crate) fn group(ranking: &mut Ranking, adds: bool, query: &Query) -> Result<
         let chosen = chosen(&entry.passages().collect::<Vec<_>>(), query, background);
         entry.put_forward(chosen);
         let is_shown = !is_mute(&entry.best.passage, query);
-        entry.others.iter_mut().for_each(|other| other.hidden = is_shown && is_mute(&other.passage, query));
+        entry.others.iter_mut().for_each(|other| other.shown.hidden = is_shown && is_mute(&other.passage, query));
     }
     let places = entries.iter().enumerate().flat_map(|(at, entry)| entry.passages().map(move |one| (one.id(), at)));
     let places: HashMap<_, usize> = places.collect();

@@ -61,7 +61,7 @@ pub(crate) fn fitted_shift(context: &Context<'_>, retrieved: &Retrieved) -> Shif
             .filter(|_| !retrieved.query.fast)
             .map(|reranker| reranker.name().to_owned()),
     };
-    let mut fitted = context.index.shifts.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut fitted = context.index.kept.shifts.0.lock().unwrap_or_else(PoisonError::into_inner);
     if fitted.as_ref().is_none_or(|shifts| shifts.judgements != judgements) {
         let Ok(judged) = log.judged() else { return Shift::NONE };
         *fitted = Some(Shifts { judgements, by_key: shifts(&judged, context.index.config.search.top_k) });

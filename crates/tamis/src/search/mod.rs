@@ -50,6 +50,8 @@ pub(crate) use documents::{
     other_similarities, pages, record_issues,
 };
 #[cfg(feature = "evidence")]
+pub use evidence_records::SearchMetadata;
+#[cfg(feature = "evidence")]
 pub(crate) use evidence_records::{End, EvidenceQuery, FoundRecord, similar_evidence};
 pub use filter::MetadataFilter;
 #[cfg(feature = "clap")]
@@ -59,6 +61,7 @@ pub(crate) use judgements::{IMPORTED_JUDGEMENTS, entry_labels};
 pub(crate) use plan::covering;
 pub(crate) use pool::{Candidates, Ordered, OrderedPassage, SimilarPassages, candidates, scope_around, similar};
 pub(crate) use present::most_below;
+pub(crate) use query::filter_of;
 pub(crate) use recording::{Configured, ReplayGrounds, Served, replayed};
 pub(crate) use relevance::OnDemandVectors;
 pub use request::{

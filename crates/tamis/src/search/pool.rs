@@ -23,6 +23,7 @@ use super::request::SearchRequest;
 use super::rule::thresholds;
 use super::search::{decide, retrieve};
 use crate::Error;
+use crate::import::commits::without_commits;
 
 /// The candidates of a query with each retriever's statistics.
 pub(crate) struct Candidates<'a> {
@@ -182,7 +183,7 @@ pub(crate) fn similar(
     scope: &Scope,
     metadata: &MetadataFilter,
 ) -> Result<SimilarPassages, Error> {
-    let filter = scope.of_all(&context.index.without_commits(metadata.narrow(Filter::default())));
+    let filter = scope.of_all(&without_commits(context.index, metadata.narrow(Filter::default())));
     let (model, remark) = choose_model(context, &filter)?;
     let Some(info) = model else { return Ok(SimilarPassages { remark, ..SimilarPassages::default() }) };
     let Some(vector) = context.index.store.vectors(&info.id, &[], &[passage])?.pop().flatten() else {

@@ -73,7 +73,7 @@ impl Shown<'_> {
             similarity: candidate.scores.similarity,
             score: *score,
             judged: entry.and_then(|entry| entry.judged),
-            judged_relevant: entry.map_or(candidate.label, |entry| entry.label),
+            judged_relevant: entry.map_or(candidate.shown.label, |entry| entry.label),
             probability: entry.and_then(|entry| entry.probability),
             snippet: snippet.text,
             snippet_line: snippet.start_line,
@@ -211,9 +211,9 @@ pub(crate) fn pool_entries(
             kept: at < decided.cut.keep,
             rank: ranks.get(&entry.best.id()).copied(),
             namespace: passage.namespace.clone(),
-            distance_factor: entry.best.adjustment.factor,
+            distance_factor: entry.best.adjusted.adjustment.factor,
             age_days: age(passage),
-            decay: entry.best.decay,
+            decay: entry.best.adjusted.decay,
             path: passage.path.clone(),
             start_line: passage.start_line,
             title: title(passage),
@@ -434,7 +434,7 @@ pub(crate) fn arranged<'r>(
     // The order given can be another than that of the scores, and only age may change it.
     if by.decay.is_on() {
         let value = |placed: &Placed| match placed.stands_for().and_then(|entry| entry.probability) {
-            Some(probability) => Decay::apply(probability, placed.candidate.decay),
+            Some(probability) => Decay::apply(probability, placed.candidate.adjusted.decay),
             None => placed.score,
         };
         let values: Vec<f64> = placed.iter().map(value).collect();

@@ -17,6 +17,7 @@ use super::context::{Context, Scope, scope_of};
 use super::judgements::{JudgedPassages, judged_passages, learns};
 use super::misspellings::read_misspelt;
 use super::request::{MAX_VARIANTS, SearchRequest, Variant};
+use crate::import::commits::without_commits;
 use crate::{Error, words};
 
 /// A query with all open choices made.
@@ -210,7 +211,7 @@ pub(crate) fn filter_of(context: &Context<'_>, request: &SearchRequest) -> Resul
         symbols: request.filters.symbols.clone(),
         ..Filter::default()
     }));
-    Ok(if asks_of_history(&request.query) { filter } else { context.index.without_commits(filter) })
+    Ok(if asks_of_history(&request.query) { filter } else { without_commits(context.index, filter) })
 }
 
 /// Returns `true` for a question of when, why or by whom something was changed, which commits may answer: "when did", "why was",

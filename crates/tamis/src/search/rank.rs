@@ -59,9 +59,9 @@ pub(crate) fn rank(
     let measured = thresholds.filter(|_| rule.heeds_measured_thresholds());
     let mut candidates = retrieved.candidates.clone();
     for candidate in &mut candidates {
-        candidate.adjustment = adjusting.adjustment(&candidate.passage);
-        candidate.decay = decays.factor(&candidate.passage);
-        candidate.short = falls_short(candidate, phrased, measured, &adjusting);
+        candidate.adjusted.adjustment = adjusting.adjustment(&candidate.passage);
+        candidate.adjusted.decay = decays.factor(&candidate.passage);
+        candidate.adjusted.short = falls_short(candidate, phrased, measured, &adjusting);
     }
     let factors = factors(&query.names, query.lean, &candidates);
     let weighed = |scores: Vec<f64>| scores.into_iter().zip(&factors).map(|(score, factor)| lowered(score, *factor));
@@ -69,7 +69,7 @@ pub(crate) fn rank(
     let Fused { values, background } = Fused::new(&candidates, phrased, unrelated, cut);
     // A candidate that falls short is as good as a passage that has nothing to do with the query. Its ranks count as none.
     for (candidate, value) in candidates.iter_mut().zip(weighed(values)) {
-        candidate.value = if candidate.short { value.min(background.unwrap_or(0.0)) } else { value };
+        candidate.value = if candidate.adjusted.short { value.min(background.unwrap_or(0.0)) } else { value };
     }
     let scores: Option<Vec<f64>> = match ordering {
         // Ranks carry no decay, so candidates that decay are ordered by values.
@@ -82,7 +82,7 @@ pub(crate) fn rank(
     let own_scores = ordering != cut || !phrased.is_empty();
     for (at, candidate) in candidates.iter_mut().enumerate() {
         let score = scores.as_ref().map_or(candidate.value, |scores| scores[at]);
-        candidate.score = if candidate.short && own_scores { score.min(0.0) } else { score };
+        candidate.score = if candidate.adjusted.short && own_scores { score.min(0.0) } else { score };
     }
     note_first(&mut candidates);
     let source_tables = by_source(rule, &source_tables(context, rule)?, &candidates);
@@ -206,7 +206,7 @@ fn phrasings(candidates: &[Candidate], phrased: &[Phrased]) -> Vec<Phrasing> {
         // A passage that is gone has no position.
         let found = phrased.found.iter().filter_map(|(passage, scores)| {
             let position = *positions.get(passage)?;
-            Some((position, scores.evidence(candidates[position].adjustment)))
+            Some((position, scores.evidence(candidates[position].adjusted.adjustment)))
         });
         Phrasing {
             weight: phrased.weight,

@@ -137,7 +137,7 @@ impl Ranking {
 
     /// Returns the passages that fall short of the threshold of their language.
     pub fn short(&self) -> HashSet<PassageId> {
-        self.candidates().into_iter().filter(|candidate| candidate.short).map(Candidate::id).collect()
+        self.candidates().into_iter().filter(|candidate| candidate.adjusted.short).map(Candidate::id).collect()
     }
 
     /// Returns the probabilities of the entries, as far as they are known.
@@ -344,7 +344,7 @@ impl Decided {
         let best = || -> usize { kept.iter().map(|kept| tokens(&kept.entry.best)).sum() };
         let mut left = self.token_budget.map(|budget| budget.saturating_sub(best()));
         let reaches =
-            |one: &&Candidate| !one.hidden && one.value.is_finite() && line.is_some_and(|line| one.value >= line);
+            |one: &&Candidate| !one.shown.hidden && one.value.is_finite() && line.is_some_and(|line| one.value >= line);
         let mut found: Vec<(usize, &Candidate)> = Vec::new();
         for (at, entry) in ranking.entries.iter().enumerate().take(kept.len()) {
             found.extend(entry.others.iter().filter(reaches).map(|other| (at, other)));

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Map, Value, json};
 use tamis_cut::Gate;
 use tamis_embed::{ModelInfo, Provider, dot};
-use tamis_rank::{Basis, EntryFeatures, QueryFeatures, Relevance, probability, relevance};
+use tamis_rank::{Basis, EntryFeatures, Matches, QueryFeatures, Relevance, TextKind, probability, relevance};
 use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash};
 use tamis_text::Role;
 
@@ -46,7 +46,7 @@ pub(crate) fn weigh(
     note(&mut ranking.diagnostics, &weighed, basis);
     for (entry, evidence) in ranking.entries.iter_mut().zip(weighed.entries) {
         entry.evidence = Some(evidence);
-        if entry.best.short {
+        if entry.best.adjusted.short {
             entry.add_evidence("below_language_threshold", 1.0, IMPOSSIBLE);
         }
     }
@@ -170,13 +170,14 @@ impl Features {
             passages: 1 + entry.others.len(),
             rank,
             normalized_score: scaled(entry.best.score),
-            is_main: entry.best.passage.role == MAIN,
-            is_program: is_program(&entry.best.passage),
-            exact: entry.first_find().is_some(),
-            name: query.paths.match_score(&entry.best.passage.path),
-            title: entry.passages().map(title).fold(0.0, f64::max),
-            required: entry.best.required.unwrap_or(0.0),
-            names: share(held_by(rank)),
+            text: TextKind { is_main: entry.best.passage.role == MAIN, is_program: is_program(&entry.best.passage) },
+            matches: Matches {
+                exact: entry.first_find().is_some(),
+                name: query.paths.match_score(&entry.best.passage.path),
+                title: entry.passages().map(title).fold(0.0, f64::max),
+                required: entry.best.required.unwrap_or(0.0),
+                names: share(held_by(rank)),
+            },
             characters: entry.best.passage.text.len(),
             on_demand: None,
         };
@@ -221,8 +222,8 @@ pub(crate) fn label(judged: &JudgedPassages, entries: &mut [Entry]) {
     let said = |candidate: &Candidate| judged.verdict_on(&candidate.passage);
     for entry in entries.iter_mut().filter(|_| !judged.is_empty()) {
         for other in &mut entry.others {
-            other.label = said(other).map(|said| said.relevant);
-            other.hidden |= other.label == Some(false);
+            other.shown.label = said(other).map(|said| said.relevant);
+            other.shown.hidden |= other.shown.label == Some(false);
         }
         let own = said(&entry.best).map(|said| Said { of_entry: true, ..said });
         let others = || entry.others.iter().chain(entry.copies.iter().map(|copy| &copy.candidate));
@@ -315,7 +316,7 @@ fn vectors_on_demand(
         &namespaces_of(candidates.iter().map(|candidate| &*candidate.passage)),
         &ids,
     )?;
-    let known = &context.index.on_demand;
+    let known = &context.index.kept.on_demand;
     for (vector, candidate) in vectors.iter_mut().zip(candidates).filter(|(vector, _)| vector.is_none()) {
         *vector = known.get(&model.id, candidate.passage.text_hash);
     }

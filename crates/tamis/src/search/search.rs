@@ -29,9 +29,8 @@ use super::rerank::{Reranker, rerank};
 use super::rule::{TunedRule, thresholds};
 use crate::Error;
 use crate::config::Mode;
-use crate::handle::Index;
 use crate::index::Freshness;
-use crate::progress::{Observer, Stage};
+use crate::progress::Stage;
 use crate::words::without_paths;
 
 /// Candidates of each retriever where words of the query leave some out.
@@ -39,59 +38,6 @@ const FILTERED_DEPTH: usize = 400;
 
 /// The steps of a search that an observer counts: gather, decide, present. It can stop the search after each.
 const STEPS: u64 = 3;
-
-impl Index {
-    /// Answers a query with the relevant passages, which can be none. The index is searched as it is: [`Index::refresh`]
-    /// or [`Index::refresh_for_search`] brings it up to date first.
-    ///
-    /// ```
-    /// use tamis::{Index, SearchRequest};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let directory = tempfile::tempdir()?;
-    /// # std::fs::write(directory.path().join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n")?;
-    /// # let index = Index::builder(directory.path()).set("index.models", "static").open()?;
-    /// # index.refresh()?;
-    /// let answer = index.search(SearchRequest::new("oven temperature").limit(5).paths(["*.md"]))?;
-    /// for hit in &answer.results {
-    ///     println!("{}:{} {}", hit.path, hit.start_line, hit.snippet);
-    /// }
-    /// println!("{}", answer.cut.reason);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// An argument out of range, an aim that the cut does not support, a damaged index, a model that fails, or a guarantee
-    /// that cannot be given. An empty answer is not an error.
-    pub fn search(&self, request: impl Into<SearchRequest>) -> Result<Answer, Error> {
-        self.search_with(&request.into(), &Freshness::default(), &())
-    }
-
-    /// [`Index::search`] after [`Index::refresh_for_search`], whose result the answer reports. `observer` follows the search
-    /// and can stop it.
-    ///
-    /// # Errors
-    /// As [`Index::search`], and [`Error::Cancelled`] if the observer stopped it.
-    pub fn search_with(
-        &self,
-        request: &SearchRequest,
-        freshness: &Freshness,
-        observer: &dyn Observer,
-    ) -> Result<Answer, Error> {
-        search_under(&Context::new(self, observer), request, request.promise(&self.config)?, freshness)
-    }
-
-    /// Returns the number of passages that match the filters of a request.
-    ///
-    /// # Errors
-    /// A namespace that does not exist, or a damaged index.
-    pub fn passing(&self, request: &SearchRequest) -> Result<u64, Error> {
-        let context = Context::unobserved(self);
-        let filter = scope_of(&context, request)?.of_all(&filter_of(&context, request)?);
-        Ok(self.store.coverage("", &filter)?.passages)
-    }
-}
 
 /// Answers a query with or without a guarantee. Namespaces that cannot be read now are left out, and named in the answer.
 pub(crate) fn search_under(
@@ -212,7 +158,7 @@ fn explain_age(cut: &mut CutReport, ranking: &Ranking) {
     let candidates = ranking.candidates().into_iter();
     let distances = candidates.filter_map(|candidate| {
         let similarity = candidate.scores.similarity?;
-        Some((1.0 - similarity, 1.0 - candidate.adjustment.similarity(similarity)))
+        Some((1.0 - similarity, 1.0 - candidate.adjusted.adjustment.similarity(similarity)))
     });
     let nearest = distances.min_by(|a, b| a.1.total_cmp(&b.1));
     let on_distance = cut.diagnostics.get("threshold_on").is_some_and(|scale| scale == "distance");

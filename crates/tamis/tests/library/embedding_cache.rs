@@ -39,12 +39,19 @@ fn a_second_clone_embeds_nothing_again() {
     let (first, second) = (Tree::new(&FILES), Tree::new(&FILES));
     let one = open(&first, cache.path(), &[]);
     let report = refresh(&one);
-    assert_eq!((minilm(&report.embedded), minilm(&report.cached)), (3, 0));
+    assert_eq!((minilm(&report.embedding.embedded), minilm(&report.embedding.cached)), (3, 0));
 
     let other = open(&second, cache.path(), &[]);
     let report = refresh(&other);
-    assert_eq!(report.cached.get("static"), None, "the quick model makes a vector about as fast as one is found");
-    assert!(report.changed_anything() && report.pending.is_empty() && report.uncached.is_none(), "{report:?}");
+    assert_eq!(
+        report.embedding.cached.get("static"),
+        None,
+        "the quick model makes a vector about as fast as one is found"
+    );
+    assert!(
+        report.changed_anything() && report.embedding.pending.is_empty() && report.embedding.uncached.is_none(),
+        "{report:?}"
+    );
     assert!(vectors(&one).iter().all(|vector| vectors(&other).contains(vector)), "bit for bit");
     assert!(!refresh(&other).changed_anything());
     let last = other.status().expect("read").embedding_cache.expect("there").last_run;
@@ -56,12 +63,16 @@ fn a_second_clone_embeds_nothing_again() {
     let index = open(&second, cache.path(), &[]);
     let none = RunOptions { embed_at_most: 0, ..RunOptions::WHOLE };
     let report: RunReport = index.refresh_with(none, &()).expect("refreshed");
-    assert_eq!((minilm(&report.embedded), minilm(&report.cached)), (0, 3));
-    assert!(report.pending.is_empty());
+    assert_eq!((minilm(&report.embedding.embedded), minilm(&report.embedding.cached)), (0, 3));
+    assert!(report.embedding.pending.is_empty());
 
     let third = Tree::new(&FILES);
     let report = open(&third, &cache.path().join("empty"), &[]).refresh_with(none, &()).expect("refreshed");
-    assert_eq!((minilm(&report.cached), minilm(&report.pending)), (0, 3), "nothing known: left for another run");
+    assert_eq!(
+        (minilm(&report.embedding.cached), minilm(&report.embedding.pending)),
+        (0, 3),
+        "nothing known: left for another run"
+    );
 }
 
 #[test]
@@ -73,8 +84,8 @@ fn a_cache_that_cannot_be_used_fails_no_run() {
     other.execute_batch("BEGIN IMMEDIATE").expect("held");
     let second = Tree::new(&FILES);
     let report = refresh(&open(&second, cache.path(), &[]));
-    assert_eq!((minilm(&report.embedded), minilm(&report.cached)), (2, 1), "read, but not written");
-    assert!(report.uncached.is_some_and(|reason| reason.contains("another process")));
+    assert_eq!((minilm(&report.embedding.embedded), minilm(&report.embedding.cached)), (2, 1), "read, but not written");
+    assert!(report.embedding.uncached.is_some_and(|reason| reason.contains("another process")));
 
     let cache = tempfile::tempdir().expect("a temporary directory");
     let (first, second) = (Tree::new(&FILES), Tree::new(&FILES));
@@ -83,5 +94,5 @@ fn a_cache_that_cannot_be_used_fails_no_run() {
     other.execute("UPDATE vectors SET vector = zeroblob(12)", []).expect("written");
     drop(other);
     let report = refresh(&open(&second, cache.path(), &[]));
-    assert_eq!((minilm(&report.embedded), minilm(&report.cached)), (3, 0));
+    assert_eq!((minilm(&report.embedding.embedded), minilm(&report.embedding.cached)), (3, 0));
 }

@@ -46,7 +46,7 @@ fn an_import_that_is_stopped_or_dry_or_the_same_again_changes_not_a_byte() {
     let dry = index.imports().issues(&IssueImport { dry_run: true, ..import.clone() }, &()).expect("imported");
     assert_eq!(listing(&index), before);
     let done = index.imports().issues(&import, &()).expect("imported");
-    assert_eq!((dry.added, dry.passages), (done.added, done.passages));
+    assert_eq!((dry.counts.added, dry.counts.passages), (done.counts.added, done.counts.passages));
     let after = listing(&index);
     assert!(after.len() > before.len());
     assert!(!index.imports().issues(&import, &()).expect("imported").changed_anything());

@@ -32,13 +32,13 @@ fn a_stopped_run_leaves_a_valid_index_that_the_next_one_completes() {
     let index = tree.open(&[]);
     let report = index.refresh_with(RunOptions::WHOLE, &StopAfter(AtomicU64::new(200))).expect("stopped");
     assert!(report.interrupted);
-    assert!(report.added >= 128 && report.added < 1500, "{}", report.added);
+    assert!(report.counts.added >= 128 && report.counts.added < 1500, "{}", report.counts.added);
     // Nothing is lost, but not all of it is published.
     assert!(index.check().expect("checked").problems.iter().all(|problem| problem.mendable));
     let report = refresh(&index);
     assert!(!report.interrupted && index.check().expect("checked").problems.is_empty());
     assert_eq!(index.status().expect("a status").summary.documents, 1500);
-    assert_eq!(index.status().expect("a status").stale, 0);
+    assert_eq!(index.status().expect("a status").files.stale, 0);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_tree_that_is_renamed_or_gone_keeps_its_index() {
     refresh(&open(&before));
     fs::rename(&before, &after).expect("renamed");
     let index = open(&after);
-    assert_eq!(refresh(&index).unchanged, 1);
+    assert_eq!(refresh(&index).counts.unchanged, 1);
     assert_eq!(index.namespace(), "before");
 
     let index_home = tempfile::tempdir().expect("a temporary directory");
@@ -121,7 +121,7 @@ fn what_stops_being_a_file_of_the_tree_before_it_is_read_is_not_indexed() {
     let mut unreadable: Vec<&str> = report.unreadable.iter().filter_map(|line| line.split(':').next()).collect();
     unreadable.sort_unstable();
     assert_eq!(unreadable, ["below/secret.md", "grown.md", "linked.md", "piped.md"], "{:?}", report.unreadable);
-    assert_eq!(report.added, 12, "the others are");
+    assert_eq!(report.counts.added, 12, "the others are");
     assert!(!paths(&ask(&index, "password harbour master barnacle")).iter().any(|path| path.contains("secret")));
     // The next run finds their current state, without a complaint.
     let next = refresh(&index);
@@ -151,14 +151,14 @@ fn an_endpoint_that_makes_other_vectors_ends_no_run_and_no_search() {
         Index::at(Location::at(tree.root(), None), Config::load(&origins, None).expect("valid")).expect("opened")
     };
     for models in ["far", "static,far"] {
-        assert!(refresh(&open(models)).unusable.is_empty());
+        assert!(refresh(&open(models)).embedding.unusable.is_empty());
     }
     dimension.store(4, Ordering::SeqCst);
     tree.write("tide.md", b"# Tide\n\nShips wait for the tide.\n");
     for (models, used) in [("far", None), ("static,far", Some("static-256-v2"))] {
         let index = open(models);
         let report = refresh(&index);
-        let reason = report.unusable.get("far").expect("unusable").clone();
+        let reason = report.embedding.unusable.get("far").expect("unusable").clone();
         for said in ["4 dimensions", "have 6", "`model` in [models.far]"] {
             assert!(reason.contains(said), "{reason}");
         }

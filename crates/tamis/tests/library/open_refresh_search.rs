@@ -21,12 +21,12 @@ fn tree() -> tempfile::TempDir {
 fn a_directory_is_opened_configured_refreshed_searched_and_stopped() {
     let tree = tree();
     let index = Index::open(tree.path()).expect("opened");
-    assert_eq!(index.refresh().expect("refreshed").added, 2);
+    assert_eq!(index.refresh().expect("refreshed").counts.added, 2);
     let answer = index.search("how hot should the oven be").expect("searched");
     assert_eq!(answer.results[0].path, "oven.md");
     let tide = index.search(SearchRequest::new("tide").limit(1).paths(["tide.*"])).expect("searched");
     assert_eq!(tide.results[0].path, "tide.md");
-    assert_eq!((index.get("oven.md").expect("there").start_line, index.status().expect("read").stale), (1, 0));
+    assert_eq!((index.get("oven.md").expect("there").start_line, index.status().expect("read").files.stale), (1, 0));
 
     let stopped = index.search_with(&SearchRequest::new("oven"), &Freshness::default(), &Stops::default());
     assert!(matches!(stopped, Err(Error::Cancelled)));
@@ -77,7 +77,7 @@ fn vectors_can_come_from_the_program() {
         .open()
         .expect("opened");
     let report = index.refresh().expect("refreshed");
-    assert_eq!(report.embedded.get("few"), Some(&2));
+    assert_eq!(report.embedding.embedded.get("few"), Some(&2));
     let answer = index.search("ocean").expect("searched");
     assert_eq!((answer.model.as_deref(), answer.results[0].path.as_str()), (Some("few-words"), "tide.md"));
 }

@@ -44,7 +44,7 @@ impl Trees {
     #[cfg(feature = "postgres")]
     fn share(&self, open: impl Fn(&Path) -> Index) {
         let [one, two] = [self.root("one"), self.root("two")];
-        assert_eq!(refresh(&open(&one)).added, 1);
+        assert_eq!(refresh(&open(&one)).counts.added, 1);
         let other = open(&two);
         let refused = other.refresh().expect_err("another tree");
         assert!(matches!(refused, Error::Store(StoreError::OtherTree { .. })), "{refused}");
@@ -59,7 +59,7 @@ impl Trees {
         let asked = || search(&other, SearchRequest::new("oven tide").no_gate());
         assert_eq!(paths(&asked()), ["one.md"], "nothing was replaced");
         assert_eq!((other.root(), other.own_namespace()), (one.as_path(), None), "it is that tree's");
-        assert_eq!(refresh(&open(&one)).unchanged, 1);
+        assert_eq!(refresh(&open(&one)).counts.unchanged, 1);
 
         let moved = self.root("three");
         fs::create_dir_all(moved.parent().expect("a parent")).expect("made");
@@ -67,7 +67,7 @@ impl Trees {
         let mut there = open(&moved);
         assert!(there.refresh().is_err(), "nobody has said that it moved");
         there.take_over_namespaces().expect("taken over");
-        assert_eq!(refresh(&there).unchanged, 1);
+        assert_eq!(refresh(&there).counts.unchanged, 1);
     }
 }
 
@@ -95,7 +95,7 @@ fn copy_both(trees: &Trees, place: &Path) {
             assert!(report.is_equal() && report.namespaces[0].documents.to == 1, "{report:#?}");
         }
     }
-    assert_eq!(refresh(&trees.open(&one, &[])).unchanged, 1);
+    assert_eq!(refresh(&trees.open(&one, &[])).counts.unchanged, 1);
     let refused = copy_between(&Place::parse(&back), &Place::parse(&two), &CopyOptions::default(), &());
     assert_says(refused.expect_err("another tree"), &["nothing was copied"]);
 }
@@ -132,7 +132,7 @@ fn a_copy_of_a_tree_does_not_replace_the_files_of_another_one_in_a_database() {
     let (trees, url) = (Trees::new(), database.url());
     copy_both(&trees, Path::new(&url));
     let indexed = trees.open(&trees.root("one"), &[("store.url", &url)]);
-    assert_eq!(refresh(&indexed).unchanged, 1, "the copy is of the tree that it was copied from");
+    assert_eq!(refresh(&indexed).counts.unchanged, 1, "the copy is of the tree that it was copied from");
     let other = trees.open(&trees.root("two"), &[("store.url", &url)]);
     assert!(other.refresh().is_err(), "also to whoever indexes");
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use tree_sitter::{Node, QueryCursor, Tree};
 
 use super::queries::{Capture, Queries};
-use super::signature::{combined, fingerprint};
+use super::signature::{Fingerprint, combined, fingerprint};
 use crate::lines::Lines;
 use crate::{Kind, limits};
 
@@ -291,12 +291,13 @@ impl<'a> Nest<'a> {
             || node.kind() == "test_declaration"
             || self.is_test(first, start);
         let names = vec![(definition.name.start, self.symbol(definition, parent))];
-        let own = fingerprint(node, self.lines.text);
-        let signature = match parent.map(|parent| &self.items[parent]) {
-            // Two traits of one type may require methods of one name.
-            Some(parent) if parent.kind == ItemKind::Implementation => combined([parent.signature, own.hash]),
-            _ => own.hash,
-        };
+        let mut fingerprint = fingerprint(node, self.lines.text);
+        // Two traits of one type may require methods of one name.
+        if let Some(parent) = parent.map(|parent| &self.items[parent])
+            && parent.kind == ItemKind::Implementation
+        {
+            fingerprint.hash = combined([parent.fingerprint.hash, fingerprint.hash]);
+        }
         self.open.push(Open { end: bytes.end, what: Enclosing::Item(index) });
         let qualified =
             definition.scope.is_some() || bare_name(&self.lines.text[definition.name.clone()]).contains("::");
@@ -305,8 +306,7 @@ impl<'a> Nest<'a> {
             names,
             qualified,
             bytes,
-            head: own.head,
-            signature,
+            fingerprint,
             first,
             start,
             last,
@@ -545,10 +545,8 @@ pub struct Item {
     pub qualified: bool,
     /// The node, in bytes.
     pub bytes: Range<usize>,
-    /// Start of the signature, in bytes: after attributes and decorators.
-    pub head: usize,
-    /// The fingerprint of the signature, with that of the implementation around it.
-    pub signature: u64,
+    /// That of its signature, with that of the implementation around it.
+    pub fingerprint: Fingerprint,
     /// First line, with the comments and attributes directly above.
     pub first: usize,
     /// The line where the node itself begins.

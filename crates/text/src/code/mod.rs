@@ -149,8 +149,8 @@ impl Emission<'_> {
         let names = members.iter().flat_map(|member| self.items[*member].names_in(bytes));
         passage.symbol = Some(names.collect::<Vec<_>>().join(SYMBOL_SEPARATOR));
         let signature = match members {
-            [_] => item.signature,
-            _ => combined(members.iter().map(|member| self.items[*member].signature)),
+            [_] => item.fingerprint.hash,
+            _ => combined(members.iter().map(|member| self.items[*member].fingerprint.hash)),
         };
         passage.signature = Some(format!("{signature:016x}"));
         let around = self.enclosing(item).into_iter().chain((!head).then_some(item));
@@ -167,7 +167,7 @@ impl Emission<'_> {
     }
 
     fn signature(&self, item: &Item) -> String {
-        signature(&self.lines.text[item.head..item.bytes.end], self.naming.ends)
+        signature(&self.lines.text[item.fingerprint.head..item.bytes.end], self.naming.ends)
     }
 }
 

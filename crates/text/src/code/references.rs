@@ -317,7 +317,7 @@ pub fn outline(path_or_language: &str, text: &str) -> Vec<OutlineSymbol> {
             let kind =
                 item.passage_kind(item.parent.map(|parent| items[parent].kind), grammar.naming.modules_have_methods);
             let name = item.names.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
-            let signature = signature(&text[item.head..item.bytes.end], grammar.naming.ends);
+            let signature = signature(&text[item.fingerprint.head..item.bytes.end], grammar.naming.ends);
             let signature = signature.trim_end().to_owned();
             symbols.push(OutlineSymbol {
                 signature: if signature.is_empty() { name.clone() } else { signature },

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::fields::{Form, Said};
 use super::{Conversation, ConversationOptions, Turn};
 use crate::divide::pack;
-use crate::document::{Document, MIN_TOKENS, Passage};
+use crate::document::{Document, MIN_TOKENS, OwnProperties, Passage};
 use crate::languages::Category;
 use crate::lines::{Lines, clamp, one_line};
 use crate::prose::Prose;
@@ -240,9 +240,12 @@ impl Conversation {
             let dated_ns = turns.iter().rev().find_map(|turn| turn.time).and_then(dates::nanoseconds);
             passages.extend(pieces.iter().map(|piece| Passage {
                 heading: self.title.clone(),
-                author: author.clone(),
-                dated_ns,
-                part: Some(clamp(part)),
+                own: OwnProperties {
+                    author: author.clone(),
+                    dated_ns,
+                    part: Some(clamp(part)),
+                    ..OwnProperties::default()
+                },
                 ..piece.passage(&lines, Kind::Turns, Role::Main)
             }));
         }
@@ -339,11 +342,11 @@ mod tests {
         let words = "one two three four";
         let session = session(&[("Ann", words), ("Ben", words), ("Ann", words), ("Ben", words), ("Ben", words)]);
         let document = session.document(&ConversationOptions { max_tokens: 36, ..ConversationOptions::default() });
-        let texts: Vec<_> = document.passages.iter().map(|one| (one.start_line, one.end_line, one.part)).collect();
+        let texts: Vec<_> = document.passages.iter().map(|one| (one.start_line, one.end_line, one.own.part)).collect();
         assert_eq!(texts, [(1, 3, Some(0)), (3, 5, Some(1)), (5, 7, Some(2)), (7, 9, Some(3))]);
         let text = "Ann (2026-11-22 12:00): one two three four\n\nBen (2026-11-22 12:01): one two three four";
         assert_eq!(document.passages[0].text, text);
-        let authors: Vec<_> = document.passages.iter().map(|passage| passage.author.as_deref()).collect();
+        let authors: Vec<_> = document.passages.iter().map(|passage| passage.own.author.as_deref()).collect();
         assert_eq!(authors, [None, None, None, Some("Ben")]);
         assert_eq!(document.title.as_deref(), Some("Ann, Ben, 2026-11-22 12:00"));
         assert_eq!(session.turns_at(3, 5), 1..3);
@@ -351,8 +354,8 @@ mod tests {
         let huge = "A sentence of six short words. ".repeat(40);
         let session = self::session(&[("Ann", "Short."), ("Ben", &huge), ("Ann", "Thanks.")]);
         let document = session.document(&ConversationOptions { max_tokens: 40, ..ConversationOptions::default() });
-        let of_ben = document.passages.iter().filter(|passage| passage.author.as_deref() == Some("Ben"));
-        assert!(of_ben.clone().count() > 5 && of_ben.clone().all(|passage| passage.part == Some(1)));
-        assert_eq!(document.passages.last().map(|passage| passage.part), Some(Some(2)));
+        let of_ben = document.passages.iter().filter(|passage| passage.own.author.as_deref() == Some("Ben"));
+        assert!(of_ben.clone().count() > 5 && of_ben.clone().all(|passage| passage.own.part == Some(1)));
+        assert_eq!(document.passages.last().map(|passage| passage.own.part), Some(Some(2)));
     }
 }

@@ -308,7 +308,7 @@ fn code(
         passage.start_line = passage.start_line.saturating_add(shift);
         passage.end_line = passage.end_line.saturating_add(shift);
         passage.heading.clone_from(&heading);
-        passage.language = Some(language.name.to_owned());
+        passage.own.language = Some(language.name.to_owned());
         if index == 0 {
             let before = (passage.start_line as usize).saturating_sub(2).max(place.first);
             passage.text = format!("{}\n{}", lines.slice(place.first, before), passage.text);

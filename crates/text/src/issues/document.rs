@@ -10,7 +10,7 @@ use super::clean::{Clean, Line, Thread};
 use super::{CommentKind, Issue, IssueComment, IssueKind, IssueState, Verdict, clean};
 use crate::dates::nanoseconds;
 use crate::divide::Piece;
-use crate::document::{Document, HEADING_LENGTH, Options, Passage};
+use crate::document::{Document, HEADING_LENGTH, Options, OwnProperties, Passage};
 use crate::embedded_data::without_data;
 use crate::languages::Category;
 use crate::lines::{Lines, non_empty, number, one_line};
@@ -62,9 +62,12 @@ impl Issue {
                     heading: heading.clone(),
                     context: non_empty(context.join("\n")),
                     text: own_text(&clean, &lines, &piece),
-                    author: part.author.map(str::to_owned),
-                    dated_ns: part.at.and_then(nanoseconds),
-                    part: Some(number_of_part),
+                    own: OwnProperties {
+                        author: part.author.map(str::to_owned),
+                        dated_ns: part.at.and_then(nanoseconds),
+                        part: Some(number_of_part),
+                        ..OwnProperties::default()
+                    },
                     ..piece.passage(&lines, part.kind, role)
                 });
             }

@@ -22,29 +22,29 @@ impl Language {
     #[must_use]
     pub fn detect(path: &str, first_line: &str) -> Option<&'static Self> {
         let name = file_name(path).to_ascii_lowercase();
-        let index = Index::get();
+        let names = Names::get();
         let interpreted = || {
             let interpreter = interpreter(first_line)?.to_ascii_lowercase();
-            index.interpreters.get(interpreter.as_str()).copied()
+            names.interpreters.get(interpreter.as_str()).copied()
         };
         // A script of the name `build` is none of Bazel.
         if let Some(language) = interpreted().filter(|_| !name.contains('.')) {
             return Some(language);
         }
-        if let Some(language) = index.file_names.get(name.as_str()) {
+        if let Some(language) = names.file_names.get(name.as_str()) {
             return Some(language);
         }
         // The longest extension wins: `page.blade.php` before `php`. A leading dot starts no extension.
         let mut rest = name.strip_prefix('.').unwrap_or(&name);
         while let Some((_, extension)) = rest.split_once('.') {
-            if let Some(language) = index.extensions.get(extension) {
+            if let Some(language) = names.extensions.get(extension) {
                 return Some(language);
             }
             rest = extension;
         }
         // `Dockerfile.dev`, `Makefile.am`, `LICENSE-MIT`.
         let stem = name.split(['.', '-']).next().unwrap_or_default();
-        if let Some(language) = index.file_names.get(stem) {
+        if let Some(language) = names.file_names.get(stem) {
             return Some(language);
         }
         interpreted()
@@ -58,7 +58,7 @@ impl Language {
     /// The language with this canonical name, exactly as it is stored. [`Language::resolve`] accepts what people write.
     #[must_use]
     pub fn from_name(name: &str) -> Option<&'static Self> {
-        Index::get().names.get(name).copied()
+        Names::get().names.get(name).copied()
     }
 }
 
@@ -71,7 +71,7 @@ fn interpreter(first_line: &str) -> Option<&str> {
 
 type ByWord = HashMap<&'static str, &'static Language>;
 
-pub struct Index {
+pub struct Names {
     /// By every way to write the name, as it is compared.
     pub written: HashMap<String, &'static Language>,
     names: ByWord,
@@ -80,10 +80,10 @@ pub struct Index {
     interpreters: ByWord,
 }
 
-impl Index {
+impl Names {
     pub fn get() -> &'static Self {
-        static INDEX: OnceLock<Index> = OnceLock::new();
-        INDEX.get_or_init(|| {
+        static NAMES: OnceLock<Names> = OnceLock::new();
+        NAMES.get_or_init(|| {
             let by = |words: fn(&'static Language) -> &'static str| {
                 let each = |language| words(language).split_whitespace().map(move |word| (word, language));
                 LANGUAGES.iter().flat_map(each).collect()

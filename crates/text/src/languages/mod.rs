@@ -7,7 +7,7 @@ mod table;
 use serde::{Deserialize, Serialize};
 
 use crate::lines::has_word;
-use detect::Index;
+use detect::Names;
 
 pub use parsed::{Ends, Grammar, Naming};
 pub use table::LANGUAGES;
@@ -197,7 +197,7 @@ impl Language {
     #[must_use]
     pub fn resolve(text: &str) -> Option<&'static Self> {
         let lower = text.trim().to_lowercase();
-        let index = Index::get();
+        let index = Names::get();
         let named = if lower.starts_with('.') { None } else { index.written.get(&folded(&lower)) };
         named.or_else(|| index.extensions.get(lower.trim_start_matches('.'))).copied()
     }

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use crate::decode::decode_words;
 use crate::divide::{Piece, line_pieces};
-use crate::document::{Document, MIN_TOKENS, Options, Passage};
+use crate::document::{Document, MIN_TOKENS, Options, OwnProperties, Passage};
 use crate::languages::Category;
 use crate::lines::{Lines, file_name};
 use crate::prose::{Outline, Prose};
@@ -187,7 +187,7 @@ impl Reader<'_> {
                 });
                 passages.extend(pieces.iter().map(|piece| Passage {
                     heading: region.path.clone(),
-                    dated_ns,
+                    own: OwnProperties { dated_ns, ..OwnProperties::default() },
                     ..piece.passage(self.lines, kind, crate::Role::Main)
                 }));
             }

@@ -30,7 +30,7 @@ fn told(document: &Document) -> String {
     for passage in &document.passages {
         let heading = passage.heading.as_deref().unwrap_or("-");
         let _ = write!(text, "\n{}-{} {} {heading}", passage.start_line, passage.end_line, passage.kind);
-        for part in passage.symbol.iter().chain(&passage.language) {
+        for part in passage.symbol.iter().chain(&passage.own.language) {
             let _ = write!(text, " ({part})");
         }
         for line in passage.text.lines() {

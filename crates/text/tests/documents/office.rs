@@ -274,7 +274,7 @@ fn cells_of_a_notebook_keep_their_symbols_and_languages() {
     let notebook = format!(r#"{{"cells": [{}]}}"#, cells.join(","));
     let document = read_document("a.ipynb", notebook.as_bytes(), &Options::default()).expect("text").expect("cells");
     let symbols = document.passages.iter().flat_map(|passage| {
-        let language = passage.language.as_deref().unwrap_or_default();
+        let language = passage.own.language.as_deref().unwrap_or_default();
         passage.symbols().map(move |symbol| format!("{symbol} {language}"))
     });
     let expected =

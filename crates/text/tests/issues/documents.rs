@@ -40,7 +40,7 @@ fn every_passage_is_embedded_under_the_whole_title_and_an_issue_without_a_body_i
     let empty = self::document(&Issue::new(1, "Tür klemmt"));
     let [passage] = empty.passages.as_slice() else { panic!("one passage") };
     assert_eq!((passage.text.as_str(), passage.role, passage.kind), ("# Tür klemmt", Role::Main, Kind::Issue));
-    assert_eq!((passage.start_line, passage.end_line, passage.part), (1, 1, Some(0)));
+    assert_eq!((passage.start_line, passage.end_line, passage.own.part), (1, 1, Some(0)));
     let form =
         self::document(&with_comments("## Description\n<!-- What happens? -->\n\n## Version\n_No response_\n", []));
     let [passage] = form.passages.as_slice() else { panic!("one passage") };
@@ -55,7 +55,7 @@ fn a_form_is_in_the_record_alone_and_empty_comments_have_no_passage_and_keep_the
     assert!(issue.rendered().contains("<!-- Thanks for\nreporting! -->"));
     assert!(serde_json::to_string(&issue).is_ok_and(|record| record.contains("_No response_")));
     let document = document(&with_comments("Body.", ["one", "", " \n", "four"]));
-    let parts: Vec<_> = document.passages.iter().map(|passage| passage.part).collect();
+    let parts: Vec<_> = document.passages.iter().map(|passage| passage.own.part).collect();
     assert_eq!(parts, [Some(0), Some(1), Some(4)]);
 }
 
@@ -70,7 +70,7 @@ fn a_long_body_is_divided_at_its_headings_and_says_where_one_is() {
     let small = with_comments(&section("door"), []).document(&Options { max_tokens: 60 });
     assert!(small.passages.len() > 2);
     assert!(small.passages.iter().skip(1).all(|passage| passage.context.as_deref() == Some("door")));
-    assert!(small.passages.iter().all(|passage| passage.part == Some(0)));
+    assert!(small.passages.iter().all(|passage| passage.own.part == Some(0)));
 }
 
 #[test]
@@ -118,6 +118,7 @@ fn dates_and_authors_are_those_of_the_part() {
     let document = document(&issue);
     let day = |ns: Option<i64>| ns.map(|ns| ns / 86_400_000_000_000);
     assert_eq!(day(document.dated_ns), Some(19_852));
-    let parts: Vec<_> = document.passages.iter().map(|one| (one.author.as_deref(), day(one.dated_ns))).collect();
+    let parts: Vec<_> =
+        document.passages.iter().map(|one| (one.own.author.as_deref(), day(one.own.dated_ns))).collect();
     assert_eq!(parts, [(Some("ada"), Some(19_844)), (Some("bob"), Some(19_845))]);
 }

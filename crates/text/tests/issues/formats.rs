@@ -101,7 +101,7 @@ fn what_a_program_says_is_in_a_role_of_its_own_and_an_empty_page_is_no_issue_and
     let archive = read(&fixture("github_pages.json"));
     let roles = |number| -> Vec<_> {
         let document = issue(&archive, number).document(&Options::default());
-        document.passages.iter().map(|passage| (passage.part, passage.role)).collect()
+        document.passages.iter().map(|passage| (passage.own.part, passage.role)).collect()
     };
     assert_eq!(roles(12), [(Some(0), Role::Main), (Some(1), Role::Bot), (Some(2), Role::Main)]);
     assert_eq!(roles(14), [(Some(0), Role::Bot)]);

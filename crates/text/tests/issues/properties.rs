@@ -30,20 +30,20 @@ pub(crate) fn check(issue: &Issue, options: &Options) -> Result<(), TestCaseErro
         let here = lines[range].join("\n");
         prop_assert!(stands_in(&passage.text, &here), "{:?} is not in {here:?}", passage.text);
         if let Some(before) = previous {
-            let divided = before.end_line == passage.start_line && before.part == passage.part;
+            let divided = before.end_line == passage.start_line && before.own.part == passage.own.part;
             prop_assert!(before.end_line < passage.start_line || divided);
-            prop_assert!(before.part <= passage.part);
+            prop_assert!(before.own.part <= passage.own.part);
         }
         previous = Some(passage);
     }
-    let of_part = |part: usize| document.passages.iter().filter(move |one| one.part == u32::try_from(part).ok());
+    let of_part = |part: usize| document.passages.iter().filter(move |one| one.own.part == u32::try_from(part).ok());
     let title = issue.title.split_whitespace().collect::<Vec<_>>().join(" ");
     prop_assert!(of_part(0).next().is_some() || title.is_empty());
     for (at, comment) in issue.comments.iter().enumerate() {
         prop_assert_eq!(of_part(at + 1).next().is_some(), !comment.body.trim().is_empty(), "comment {}", at + 1);
         for passage in of_part(at + 1) {
             prop_assert!(matches!(passage.kind, Kind::Comment | Kind::Review));
-            prop_assert_eq!(&passage.author, &comment.author);
+            prop_assert_eq!(&passage.own.author, &comment.author);
             prop_assert_eq!(passage.role == Role::Bot, comment.bot);
         }
     }
@@ -91,7 +91,7 @@ proptest! {
         let document = issue.document(&Options { max_tokens });
         let bodies = std::iter::once(&issue.body).chain(issue.comments.iter().map(|comment| &comment.body));
         for (part, body) in bodies.enumerate() {
-            let passages = document.passages.iter().filter(|passage| passage.part == u32::try_from(part).ok());
+            let passages = document.passages.iter().filter(|passage| passage.own.part == u32::try_from(part).ok());
             let text: String = passages.map(|passage| passage.text.as_str()).collect();
             if !body.trim().is_empty() {
                 prop_assert_eq!(visible(&text).collect::<String>(), visible(body).collect::<String>());

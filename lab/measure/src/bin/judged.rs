@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use tamis_store::prelude::*;
-use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, NewDocument, NewPassage, TextForm};
+use tamis_store::{Access, Change, EmbeddedStore, FileStat, Filter, LexicalQuery, NewDocument, NewPassage, TextForm};
 
 type Judgements = HashMap<String, HashMap<String, f64>>;
 
@@ -84,7 +84,7 @@ fn document(value: &Value, title_in_text: bool) -> NewDocument {
         (Some(title.to_owned()), body.to_owned())
     };
     NewDocument {
-        size: body.len() as u64,
+        file: FileStat { size: body.len() as u64, ..FileStat::default() },
         passages: vec![NewPassage { heading, ..NewPassage::new("section", 1..=1, body, TextForm::Prose) }],
         ..NewDocument::new("judged", "docs", text(value, "_id"))
     }

@@ -27,14 +27,25 @@ pub trait Tool {
     /// It cannot be installed; the message is the reason in the table.
     fn install(&self) -> Result<()>;
 
+    /// The program, without arguments.
+    fn command(&self) -> Command;
+
     /// The command that prints its version.
-    fn version(&self) -> Command;
+    fn version(&self) -> Command {
+        let mut command = self.command();
+        command.arg("--version");
+        command
+    }
 
     /// The command that indexes a tree; `None` if there is nothing to index.
-    fn index(&self, tree: &Path) -> Option<Command>;
+    fn index(&self, _: &Path) -> Option<Command> {
+        None
+    }
 
     /// Where it keeps the index of a tree.
-    fn stored(&self, tree: &Path) -> Vec<PathBuf>;
+    fn stored(&self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// The command that answers a question, with at most ten results where it can be told.
     fn search(&self, tree: &Path, query: &str) -> Command;

@@ -26,22 +26,12 @@ impl Tool for Probe {
         cargo_install(&self.tools, "probe-code", VERSION, "probe")
     }
 
-    fn version(&self) -> Command {
-        let mut command = Command::new(cargo_program(&self.tools, "probe-code", VERSION, "probe"));
-        command.arg("--version");
-        command
-    }
-
-    fn index(&self, _: &Path) -> Option<Command> {
-        None
-    }
-
-    fn stored(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
+    fn command(&self) -> Command {
+        Command::new(cargo_program(&self.tools, "probe-code", VERSION, "probe"))
     }
 
     fn search(&self, tree: &Path, query: &str) -> Command {
-        let mut command = Command::new(cargo_program(&self.tools, "probe-code", VERSION, "probe"));
+        let mut command = self.command();
         command.args(["search", query, ".", "--max-results", "10", "--format", "json"]).current_dir(tree);
         command
     }

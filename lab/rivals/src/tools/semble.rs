@@ -41,10 +41,8 @@ impl Tool for Semble {
         run(Command::new(environment.join("bin/pip")).args(["install", "--quiet", &package]), "semble")
     }
 
-    fn version(&self) -> Command {
-        let mut command = Command::new(self.environment().join("bin/semble"));
-        command.arg("--version");
-        command
+    fn command(&self) -> Command {
+        Command::new(self.environment().join("bin/semble"))
     }
 
     fn index(&self, tree: &Path) -> Option<Command> {
@@ -56,7 +54,7 @@ impl Tool for Semble {
     }
 
     fn search(&self, tree: &Path, query: &str) -> Command {
-        let mut command = Command::new(self.environment().join("bin/semble"));
+        let mut command = self.command();
         command.args(["search", query, ".", "-k", "10"]).current_dir(tree);
         command
     }

@@ -19,12 +19,6 @@ pub struct Sifs {
     pub words: bool,
 }
 
-impl Sifs {
-    fn command(&self) -> Command {
-        Command::new(cargo_program(&self.tools, "sifs", VERSION, "sifs"))
-    }
-}
-
 impl Tool for Sifs {
     fn name(&self) -> &'static str {
         if self.words { "sifs, words alone" } else { "sifs" }
@@ -41,10 +35,8 @@ impl Tool for Sifs {
         cargo_install(&self.tools, "sifs", VERSION, "sifs")
     }
 
-    fn version(&self) -> Command {
-        let mut command = self.command();
-        command.arg("--version");
-        command
+    fn command(&self) -> Command {
+        Command::new(cargo_program(&self.tools, "sifs", VERSION, "sifs"))
     }
 
     fn index(&self, tree: &Path) -> Option<Command> {

@@ -31,14 +31,12 @@ impl Tool for Tamis {
         Ok(())
     }
 
-    fn version(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        command.arg("--version");
-        command
+    fn command(&self) -> Command {
+        Command::new(&self.program)
     }
 
     fn index(&self, tree: &Path) -> Option<Command> {
-        let mut command = Command::new(&self.program);
+        let mut command = self.command();
         command.args(["index", "--json"]).current_dir(tree);
         Some(command)
     }
@@ -48,7 +46,7 @@ impl Tool for Tamis {
     }
 
     fn search(&self, tree: &Path, query: &str) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = self.command();
         command.args(["search", "--json", "-n", "10"]).current_dir(tree);
         if self.ten {
             command.args(["--no-gate", "--cut", "fixed:k=10"]);
@@ -72,7 +70,7 @@ impl Tool for Tamis {
         if self.ten {
             return None;
         }
-        let mut command = Command::new(&self.program);
+        let mut command = self.command();
         command.arg("mcp").current_dir(tree);
         Some(Server { command, tool: "search", arguments: json!({}) })
     }

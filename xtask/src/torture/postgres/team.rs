@@ -1,10 +1,9 @@
 //! A team's processes: servers, workers, and a tree.
 
 use super::super::sandbox::{Running, Sandbox};
+use super::super::server::exchange;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -96,13 +95,8 @@ impl Team {
 /// # Errors
 /// There is no whole answer.
 pub fn get(address: &str, path: &str) -> Result<(u16, Value)> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes())?;
-    let mut reply = Vec::new();
-    stream.read_to_end(&mut reply)?;
-    let reply = String::from_utf8(reply)?;
-    let (head, body) = reply.split_once("\r\n\r\n").context("an answer")?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    let (head, body) = exchange(address, &request)?;
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).context("a status")?;
-    Ok((status, serde_json::from_str(body).unwrap_or_default()))
+    Ok((status, serde_json::from_str(&body).unwrap_or_default()))
 }

@@ -63,16 +63,8 @@ pub struct CutArguments {
     #[arg(long)]
     pub sort: bool,
 
-    /// Take this as the mean score of irrelevant results
-    #[arg(long, value_name = "MEAN", value_parser = finite, allow_negative_numbers = true, help_heading = "Background")]
-    pub background: Option<f64>,
-    /// Read the scores of passages drawn at random from this file, in the form of the input
-    #[arg(long, value_name = "FILE", conflicts_with = "background", help_heading = "Background")]
-    pub background_sample: Option<PathBuf>,
-    /// Skip the check of the method auto that anything stands out at all
-    #[arg(long, help_heading = "Background")]
-    pub no_gate: bool,
-
+    #[command(flatten)]
+    pub reference: BackgroundFlags,
     #[command(flatten)]
     pub goal: CutGoal,
 
@@ -82,6 +74,20 @@ pub struct CutArguments {
     /// Print the method's own figures too, on standard error
     #[arg(long, help_heading = "Output")]
     pub explain: bool,
+}
+
+/// What irrelevant results look like, and the check against it.
+#[derive(Debug, Args)]
+pub struct BackgroundFlags {
+    /// Take this as the mean score of irrelevant results
+    #[arg(long, value_name = "MEAN", value_parser = finite, allow_negative_numbers = true, help_heading = "Background")]
+    pub background: Option<f64>,
+    /// Read the scores of passages drawn at random from this file, in the form of the input
+    #[arg(long, value_name = "FILE", conflicts_with = "background", help_heading = "Background")]
+    pub background_sample: Option<PathBuf>,
+    /// Skip the check of the method auto that anything stands out at all
+    #[arg(long, help_heading = "Background")]
+    pub no_gate: bool,
 }
 
 /// A cut method with its parameters.
@@ -101,12 +107,12 @@ pub fn run(arguments: &CutArguments, output: &Output) -> Result<Exit> {
     let sample = sample.as_ref().map(entries);
     let cutter = ListCutter {
         reading: reading(arguments, &input)?,
-        reference: match (&sample, arguments.background) {
+        reference: match (&sample, arguments.reference.background) {
             (Some(sample), _) => Reference::Sample(sample),
             (None, Some(mean)) => Reference::Mean(mean),
             (None, None) => Reference::None,
         },
-        gate: !arguments.no_gate,
+        gate: !arguments.reference.no_gate,
         ..ListCutter::new(&asked)
     };
     let cut = cutter.cut(&entries(&input)).map_err(|error| in_lines(error, &input.rows))?;
@@ -166,7 +172,7 @@ fn in_lines(error: ListError, rows: &[Row]) -> Error {
 
 /// Reads the sample of passages drawn at random.
 fn sample(arguments: &CutArguments) -> Result<Option<Input>> {
-    let Some(path) = &arguments.background_sample else { return Ok(None) };
+    let Some(path) = &arguments.reference.background_sample else { return Ok(None) };
     let file = File::open(path).with_context(|| format!("--background-sample {}: cannot be read", path.display()))?;
     let sample = read(BufReader::new(file), arguments.score.as_deref());
     sample.map(Some).with_context(|| format!("--background-sample {}", path.display()))

@@ -178,10 +178,10 @@ fn rank(arguments: &EvidenceRankArguments, global: &Global, output: &Output) -> 
     };
     let request = RankRequest { asker: Asker::at("cli"), ..arguments.request.clone() };
     let found = index.evidence().rank(&request)?;
-    if let Some(reason) = &found.fallback_reason {
-        output.warn(&format!("compared with {}: {reason}", found.model));
+    if let Some(reason) = &found.search.fallback_reason {
+        output.warn(&format!("compared with {}: {reason}", found.search.model));
     }
-    found.warnings.iter().for_each(|warning| output.warn(warning));
+    found.search.warnings.iter().for_each(|warning| output.warn(warning));
     output.answer(arguments.json, &found, output.paged(), |out| ranked(out, &found))?;
     Ok(Exit::found(!found.fragments.is_empty()))
 }
@@ -198,10 +198,10 @@ fn search(arguments: &EvidenceSearchArguments, global: &Global, output: &Output)
     let query = arguments.words.join(" ");
     let request = VectorSearchRequest { query, asker: Asker::at("cli"), ..arguments.request.clone() };
     let found = index.evidence().vector_search(&request)?;
-    if let Some(reason) = &found.fallback_reason {
-        output.warn(&format!("compared with {}: {reason}", found.model));
+    if let Some(reason) = &found.search.fallback_reason {
+        output.warn(&format!("compared with {}: {reason}", found.search.model));
     }
-    found.warnings.iter().for_each(|warning| output.warn(warning));
+    found.search.warnings.iter().for_each(|warning| output.warn(warning));
     output.answer(arguments.json, &found, output.paged(), |out| matches(out, &found))?;
     Ok(Exit::found(!found.matches.is_empty()))
 }

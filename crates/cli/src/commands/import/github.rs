@@ -18,7 +18,7 @@ use jiff::{Timestamp, Zoned};
 use owo_colors::OwoColorize;
 use std::io;
 use tamis::flag_values::moment;
-use tamis::import::{GITHUB_HOST, GithubImport, GithubReport, IssueStates, Stopped};
+use tamis::import::{GITHUB_HOST, GithubCounts, GithubImport, GithubReport, IssueStates, Stopped};
 
 /// Flags of `tamis import github`.
 #[derive(Debug, Args)]
@@ -129,15 +129,15 @@ fn print_report(out: &mut dyn Page, report: &GithubReport, own: Option<&str>, ve
     if let Some(reason) = &report.anew {
         writeln!(out, "  everything was read again: {}", visible(reason))?;
     }
-    if report.left_out > 0 && verbose {
-        writeln!(out, "  {} left out by the flags", counted(report.left_out, "issue"))?;
+    if report.counts.left_out > 0 && verbose {
+        writeln!(out, "  {} left out by the flags", counted(report.counts.left_out, "issue"))?;
     }
-    if report.pending > 0 {
-        let pending = format!("reviews or comments of {} are left", counted(report.pending, "issue"));
+    if report.counts.pending > 0 {
+        let pending = format!("reviews or comments of {} are left", counted(report.counts.pending, "issue"));
         writeln!(out, "  {} for the next import, since each costs one request", pending.yellow())?;
     }
-    if report.gone > 0 {
-        writeln!(out, "  {} deleted or moved away in the meantime", counted(report.gone, "issue"))?;
+    if report.counts.gone > 0 {
+        writeln!(out, "  {} deleted or moved away in the meantime", counted(report.counts.gone, "issue"))?;
     }
     bad(out, report)?;
     if verbose {
@@ -165,7 +165,7 @@ fn bad(out: &mut dyn Page, report: &GithubReport) -> io::Result<()> {
 
 /// The number of issues and what became of them, in one line.
 fn changes(report: &GithubReport) -> String {
-    let GithubReport { added, updated, comments, passages, .. } = report;
+    let GithubReport { counts: GithubCounts { added, updated, comments, passages, .. }, .. } = report;
     if !report.changed_anything() {
         return "nothing new".to_owned();
     }
@@ -202,10 +202,7 @@ mod tests {
             repository: "ada/engine".into(),
             origin: "github:ada/engine".into(),
             namespace: "engine".into(),
-            added: 1200,
-            updated: 3,
-            comments: 2500,
-            passages: 9000,
+            counts: GithubCounts { added: 1200, updated: 3, comments: 2500, passages: 9000, ..GithubCounts::default() },
             requests: 45,
             elapsed_ms: 4200.0,
             ..GithubReport::default()
@@ -225,11 +222,7 @@ mod tests {
         let other = GithubReport {
             moved_to: Some("ada/motor".into()),
             anew: Some("the last import used other filters".into()),
-            left_out: 7,
-            pending: 9500,
-            gone: 1,
-            added: 0,
-            updated: 0,
+            counts: GithubCounts { left_out: 7, pending: 9500, gone: 1, added: 0, updated: 0, ..sample().counts },
             ..sample()
         };
         insta::assert_snapshot!(plain(|out| print_report(out, &other, Some("here"), true)), @"

@@ -17,7 +17,7 @@ use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use tamis::config::Config;
-use tamis::import::{ImportInput, ImportSummary};
+use tamis::import::{ImportCounts, ImportInput, ImportSummary};
 use tamis::{Error, Index, RunOptions, RunReport};
 
 /// The file name that stands for standard input.
@@ -81,13 +81,16 @@ impl Ending {
 }
 
 /// Imports, publishes, embeds and reports.
-pub fn import_and_report<I>(
+pub fn import_and_report<I, F>(
     ending: Ending,
     global: &Global,
     output: &Output,
     read: impl FnOnce(&Config) -> Result<I>,
-    import: impl FnOnce(&Index, I, &Progress) -> Result<ImportSummary, Error>,
-) -> Result<Exit> {
+    import: F,
+) -> Result<Exit>
+where
+    F: FnOnce(&Index, I, &Progress) -> Result<ImportSummary, Error>,
+{
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
     // An unreadable input must not leave an empty index behind.
@@ -199,7 +202,7 @@ fn left_out(kind: &str, records: u64) -> String {
 
 /// The number of documents and what became of them, in one line.
 fn changes(summary: &ImportSummary) -> String {
-    let ImportSummary { added, updated, older, comments, passages, .. } = summary;
+    let ImportSummary { counts: ImportCounts { added, updated, older, comments, passages, .. }, .. } = summary;
     let noun = match summary.collection.as_str() {
         "issues" => "issue",
         "wiki" => "page",
@@ -239,12 +242,7 @@ mod tests {
             origin: "github:ada/engine".into(),
             namespace: "engine".into(),
             collection: "issues".into(),
-            added: 1200,
-            updated: 3,
-            unchanged: 40,
-            older: 1,
-            comments: 2500,
-            passages: 9000,
+            counts: ImportCounts { added: 1200, updated: 3, unchanged: 40, older: 1, comments: 2500, passages: 9000 },
             timings_ms: [("split".into(), 300.0), ("commit".into(), 700.0)].into(),
             ..ImportSummary::default()
         }

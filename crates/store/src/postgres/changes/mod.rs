@@ -15,7 +15,7 @@ use crate::content::Changing;
 use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
 use crate::graph::{EvidenceChange, TaskUpdates, documents_changed};
-use crate::record::{Applied, Change, DocumentId, NewDocument, NewNamespace, Tree};
+use crate::record::{Applied, Change, DocumentId, FileStat, NewDocument, NewNamespace, Tree};
 use crate::sqlite::{validate, validate_path};
 use crate::statements::Session;
 use crate::store::{Changes, Writing};
@@ -202,9 +202,7 @@ fn planned<'c>(row: &tokio_postgres::Row) -> Planned<'c> {
         number: Some(row.get(1)),
         path: row.get(2),
         collection: row.get(3),
-        size: row.get(4),
-        modified_ns: row.get(5),
-        stamp: row.get(7),
+        file: FileStat { size: row.get::<_, i64>(4) as u64, modified_ns: row.get(5), stamp: row.get(7) },
         passages: row.get::<_, i32>(6) as u64,
         content: None,
         renumbered: None,
@@ -221,9 +219,8 @@ pub(crate) struct Planned<'c> {
     pub namespace: String,
     pub path: String,
     pub collection: String,
-    pub size: i64,
-    pub modified_ns: i64,
-    pub stamp: i64,
+    /// The state of its file.
+    pub file: FileStat,
     /// The number of its passages.
     pub passages: u64,
     /// Its new content; `None` if the stored one stays.
@@ -237,8 +234,8 @@ pub(crate) struct Planned<'c> {
 }
 
 impl Planned<'_> {
-    fn set_state(&mut self, (size, modified_ns, stamp): (u64, i64, i64)) {
-        (self.size, self.modified_ns, self.stamp, self.touched) = (size as i64, modified_ns, stamp, true);
+    fn set_file(&mut self, file: FileStat) {
+        (self.file, self.touched) = (file, true);
     }
 }
 
@@ -275,14 +272,12 @@ impl<'c> Plan<'c> {
     pub fn change(&mut self, order: usize, change: &'c Change) -> Result<(), StoreError> {
         match change {
             Change::Put(document) => self.put(order, document),
-            Change::Touch { document, size, modified_ns, stamp } => {
+            Change::Touch { document, file } => {
                 let place = self.place(*document)?;
-                self.touch(place, (*size, *modified_ns, *stamp));
+                self.touch(place, *file);
                 Ok(())
             }
-            Change::Move { document, path, size, modified_ns, stamp } => {
-                self.relocate(order, *document, path, (*size, *modified_ns, *stamp))
-            }
+            Change::Move { document, path, file } => self.relocate(order, *document, path, *file),
             Change::Delete { document } => {
                 let place = self.place(*document)?;
                 self.delete(place);
@@ -310,9 +305,7 @@ impl<'c> Plan<'c> {
             namespace: new.namespace.clone(),
             path: new.path.clone(),
             collection: new.collection.clone(),
-            size: new.size as i64,
-            modified_ns: new.modified_ns,
-            stamp: new.stamp,
+            file: new.file,
             passages: new.passages.len() as u64,
             content: Some(new),
             renumbered: Some(order),
@@ -339,24 +332,17 @@ impl<'c> Plan<'c> {
         Ok(())
     }
 
-    /// `state` is the file's size, time of modification and stamp.
-    fn touch(&mut self, place: usize, state: (u64, i64, i64)) {
-        self.documents[place].set_state(state);
+    fn touch(&mut self, place: usize, file: FileStat) {
+        self.documents[place].set_file(file);
         self.applied.touched += 1;
     }
 
     /// Passages of a moved document are new ones with the same texts, because their public identifiers and the words of
     /// their path change.
-    fn relocate(
-        &mut self,
-        order: usize,
-        document: DocumentId,
-        path: &str,
-        state: (u64, i64, i64),
-    ) -> Result<(), StoreError> {
+    fn relocate(&mut self, order: usize, document: DocumentId, path: &str, file: FileStat) -> Result<(), StoreError> {
         let place = self.place(document)?;
         if self.documents[place].path == path {
-            self.touch(place, state);
+            self.touch(place, file);
             return Ok(());
         }
         validate_path(path)?;
@@ -366,7 +352,7 @@ impl<'c> Plan<'c> {
         }
         let document = &mut self.documents[place];
         let old = std::mem::replace(&mut document.path, path.to_owned());
-        document.set_state(state);
+        document.set_file(file);
         document.renumbered = Some(order);
         self.applied.moved += 1;
         self.applied.passages_added += document.passages;

@@ -231,9 +231,9 @@ async fn update_places(
          WHERE d.namespace = $1 AND d.document = n.document";
     let numbers: Vec<Option<i32>> = documents.iter().map(|document| document.number).collect();
     let paths: Vec<&str> = documents.iter().map(|document| document.path.as_str()).collect();
-    let sizes: Vec<i64> = documents.iter().map(|document| document.size).collect();
-    let modified: Vec<i64> = documents.iter().map(|document| document.modified_ns).collect();
-    let stamps: Vec<i64> = documents.iter().map(|document| document.stamp).collect();
+    let sizes: Vec<i64> = documents.iter().map(|document| document.file.size as i64).collect();
+    let modified: Vec<i64> = documents.iter().map(|document| document.file.modified_ns).collect();
+    let stamps: Vec<i64> = documents.iter().map(|document| document.file.stamp).collect();
     execute(transaction, update, &[&namespace, &numbers, &paths, &sizes, &modified, &stamps]).await?;
     Ok(())
 }
@@ -267,10 +267,10 @@ async fn insert_documents(
             &storable_option(new.severity.as_deref()),
             &storable_option(new.note.as_deref()),
             &storable_option(new.record.as_deref()),
-            &planned.size,
-            &planned.modified_ns,
+            &(planned.file.size as i64),
+            &planned.file.modified_ns,
             &new.dated_ns,
-            &planned.stamp,
+            &planned.file.stamp,
             number,
             &(new.passages.len() as i32),
             &new.content_hash.as_slice(),

@@ -17,8 +17,8 @@ use crate::connection::Access;
 use crate::embedded::EmbeddedStore;
 use crate::filter::{AttributeCondition, DateBound, Filter};
 use crate::record::{
-    Applied, Attribute, Change, DocumentId, DocumentState, ModelKey, NewDocument, NewPassage, PassageId, StoredPassage,
-    TextForm, TextHash,
+    Applied, Attribute, Change, DocumentId, DocumentState, FileStat, ModelKey, NewDocument, NewPassage, PassageId,
+    StoredPassage, TextForm, TextHash,
 };
 use crate::store::{Changes, Documents, Maintenance, VectorRetriever};
 
@@ -209,7 +209,7 @@ pub(crate) fn document(random: &mut Random, namespace: &str, number: usize) -> N
     let mut document = NewDocument::new(namespace, collection, path);
     document.language = random.often(90).then(|| random.one_of(LANGUAGES).to_string());
     document.title = random.often(50).then(|| random.text(3));
-    document.modified_ns = if random.often(70) { random.below(1_000) as i64 } else { 0 };
+    document.file.modified_ns = if random.often(70) { random.below(1_000) as i64 } else { 0 };
     document.dated_ns = random.often(40).then(|| random.below(1_000) as i64);
     document.attributes = (0..random.below(3))
         .map(|_| Attribute {
@@ -277,7 +277,7 @@ impl Both {
                 let choice = random.below(3);
                 let change = |document: DocumentId| match choice {
                     0 => Change::Delete { document },
-                    1 => Change::Move { document, path: path.clone(), size, modified_ns, stamp: 0 },
+                    1 => Change::Move { document, path: path.clone(), file: FileStat { size, modified_ns, stamp: 0 } },
                     _ => {
                         replaced.path.clone_from(&ours.path);
                         Change::Put(replaced.clone())

@@ -5,7 +5,7 @@ use crate::connection::Access;
 use crate::embedded::EmbeddedStore;
 use crate::filter::Filter;
 use crate::postgres::PostgresStore;
-use crate::record::{Change, DocumentId, ModelKey, NewDocument, PassageId, TextHash};
+use crate::record::{Change, DocumentId, FileStat, ModelKey, NewDocument, PassageId, TextHash};
 use crate::retrieval::LexicalQuery;
 use crate::store::{Changes, Documents, LexicalRetriever, Maintenance, VectorRetriever};
 
@@ -276,10 +276,12 @@ fn changes(random: &mut Random, ours: &dyn Documents, theirs: &dyn Documents) ->
         let at = random.below(ours.len().max(1));
         let numbers = ours.get(at).zip(theirs.get(at)).map(|(ours, theirs)| [*ours, *theirs]);
         match (random.below(10), numbers) {
-            (0, Some(numbers)) => numbers.map(|document| Change::Touch { document, size: 5, modified_ns: 6, stamp: 0 }),
+            (0, Some(numbers)) => {
+                numbers.map(|document| Change::Touch { document, file: FileStat { size: 5, modified_ns: 6, stamp: 0 } })
+            }
             (1 | 2, Some(numbers)) => numbers.map(|document| {
                 let path = path.clone();
-                Change::Move { document, path, size: 7, modified_ns: 8, stamp: 0 }
+                Change::Move { document, path, file: FileStat { size: 7, modified_ns: 8, stamp: 0 } }
             }),
             (3 | 4, Some(numbers)) => numbers.map(|document| Change::Delete { document }),
             _ => {

@@ -224,7 +224,7 @@ pub(crate) fn index(
     if report.interrupted || observer.cancelled() {
         return Err(EvaluationError::Interrupted);
     }
-    if let Some((model, reason)) = report.unusable.into_iter().next() {
+    if let Some((model, reason)) = report.embedding.unusable.into_iter().next() {
         return Err(crate::Error::Model { model, reason }.into());
     }
     index.store.set_property(STATE, COMPLETE).map_err(crate::Error::from)?;

@@ -83,8 +83,8 @@ impl EvidenceGraph<'_> {
     /// let task: EvidenceRecord =
     ///     serde_json::from_str(r#"{"record": "task", "id": "t1", "question": "Do sieves wear out?"}"#)?;
     /// let import = EvidenceImport::new("notes", [task]);
-    /// assert_eq!(index.evidence().import(&import, &())?.added, 1);
-    /// assert_eq!(index.evidence().import(&import, &())?.unchanged, 1);
+    /// assert_eq!(index.evidence().import(&import, &())?.counts.added, 1);
+    /// assert_eq!(index.evidence().import(&import, &())?.counts.unchanged, 1);
     /// # Ok(())
     /// # }
     /// ```
@@ -118,7 +118,7 @@ impl EvidenceGraph<'_> {
                 part.par_iter().map(|one| given.outcome(self.index, &target, one)).collect();
             for (one, outcome) in part.iter().zip(outcomes?) {
                 if let Outcome::Added(document) | Outcome::Updated(document) = outcome {
-                    summary.passages += document.passages.len() as u64;
+                    summary.counts.passages += document.passages.len() as u64;
                     divided.insert(one.key());
                     changes.push(Change::Put(*document));
                 }
@@ -136,9 +136,9 @@ impl EvidenceGraph<'_> {
                 records.push(line.record.clone());
             }
         }
-        summary.added = summary.records.values().map(|counts| counts.added).sum();
-        summary.updated = summary.records.values().map(|counts| counts.updated).sum();
-        summary.unchanged = summary.records.values().map(|counts| counts.unchanged).sum();
+        summary.counts.added = summary.records.values().map(|counts| counts.added).sum();
+        summary.counts.updated = summary.records.values().map(|counts| counts.updated).sum();
+        summary.counts.unchanged = summary.records.values().map(|counts| counts.unchanged).sum();
         if observer.cancelled() {
             return Ok(summary.stopped());
         }

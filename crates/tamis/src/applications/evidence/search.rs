@@ -1,6 +1,6 @@
 //! Searches the evidence: the fragments about a claim, ranked, and claims or fragments near a text.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -18,7 +18,8 @@ use crate::flag_values;
 #[cfg(feature = "clap")]
 use crate::flag_values::whole;
 use crate::search::{
-    Asker, Context, CutReport, End, EvidenceQuery, FoundRecord, SearchRequest, Stopwatch, chosen_cut, similar_evidence,
+    Asker, Context, CutReport, End, EvidenceQuery, FoundRecord, SearchMetadata, SearchRequest, Stopwatch, chosen_cut,
+    similar_evidence,
 };
 
 /// Fragments that words propose for a claim, to be ordered by their similarity to it.
@@ -96,16 +97,9 @@ pub struct RankedEvidence {
     pub proposed: usize,
     /// The number of passages searched.
     pub searched: u64,
-    /// The model that made the comparison.
-    pub model: String,
-    /// The reason the best configured model was not used.
-    pub fallback_reason: Option<String>,
-    /// Warnings for the user.
-    pub warnings: Vec<String>,
-    /// The identifier under which the search is recorded; null if it is not recorded.
-    pub query_id: Option<String>,
-    /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
-    pub timings_ms: BTreeMap<String, f64>,
+    /// How the search was made.
+    #[serde(flatten)]
+    pub search: SearchMetadata,
 }
 
 /// The claim whose fragments were ranked.
@@ -184,7 +178,7 @@ impl EvidenceGraph<'_> {
         let kept: Vec<FoundRecord> = found.records.into_iter().take(found.cut.keep.min(limit)).collect();
         let mut fragments = self.ranked_fragments(&namespace, &claim.id, kept)?;
         let linked = match request.link {
-            true => self.link(&namespace, &claim.id, &mut fragments, &found.model, request.now)?,
+            true => self.link(&namespace, &claim.id, &mut fragments, &found.search.model, request.now)?,
             false => 0,
         };
         Ok(RankedEvidence {
@@ -197,11 +191,7 @@ impl EvidenceGraph<'_> {
             linked,
             proposed,
             searched: found.searched,
-            model: found.model,
-            fallback_reason: found.fallback_reason,
-            warnings: found.warnings,
-            query_id: found.query_id,
-            timings_ms: found.timings_ms,
+            search: found.search,
         })
     }
 
@@ -399,16 +389,9 @@ pub struct VectorMatches {
     pub total_searched: u64,
     /// The number of similar records, and the reason for it; `matches` holds the first of them.
     pub cut: CutReport,
-    /// The model that made the comparison.
-    pub model: String,
-    /// The reason the best configured model was not used.
-    pub fallback_reason: Option<String>,
-    /// Warnings for the user.
-    pub warnings: Vec<String>,
-    /// The identifier under which the search is recorded; null if it is not recorded.
-    pub query_id: Option<String>,
-    /// Milliseconds by stage, and `total`; empty for a caller who may not read every namespace.
-    pub timings_ms: BTreeMap<String, f64>,
+    /// How the search was made.
+    #[serde(flatten)]
+    pub search: SearchMetadata,
 }
 
 /// A claim or a fragment similar to a text.
@@ -470,11 +453,7 @@ impl EvidenceGraph<'_> {
             matches: kept.map(matched).collect(),
             total_searched: found.searched,
             cut: found.cut,
-            model: found.model,
-            fallback_reason: found.fallback_reason,
-            warnings: found.warnings,
-            query_id: found.query_id,
-            timings_ms: found.timings_ms,
+            search: found.search,
         })
     }
 }

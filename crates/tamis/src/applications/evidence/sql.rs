@@ -15,7 +15,7 @@ use crate::flag_values::whole;
 use crate::search::Asker;
 
 /// A statement on the evidence of one namespace.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct SqlRequest {
     /// One SELECT over tasks, works, pages, fragments, claims, edges and embeddings. It may have its own LIMIT.
@@ -102,14 +102,7 @@ impl SqlLimits {
 impl SqlRequest {
     /// Creates a request under the usual limits.
     pub fn new(sql: impl Into<String>) -> Self {
-        SqlRequest {
-            sql: sql.into(),
-            parameters: Vec::new(),
-            limits: SqlLimits::default(),
-            schema: false,
-            namespace: None,
-            asker: Asker::default(),
-        }
+        SqlRequest { sql: sql.into(), ..SqlRequest::default() }
     }
 }
 

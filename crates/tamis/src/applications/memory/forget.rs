@@ -13,7 +13,7 @@ use super::remember::NoteFile;
 use crate::Error;
 use crate::config::FileCollection;
 use crate::file::{DirectoryLock, edit};
-use crate::get::Named;
+use crate::get::{Lookup, Named};
 use crate::handle::Source;
 use crate::index::is_file;
 use crate::progress::Observer;
@@ -196,13 +196,13 @@ impl Notes<'_> {
     /// The source, path and lines that an identifier or `PATH:LINES` names; `None` if `what` is words.
     fn named_lines(&self, what: &str, namespace: Option<&str>) -> Result<Option<NamedLines<'_>>, Error> {
         let form = namespace.filter(|_| !self.index.is_of_one_tree()).map(|namespace| format!("{namespace}:{what}"));
-        let named =
-            form.iter().map(String::as_str).chain([what]).find_map(|form| match self.index.meant_by(form, None) {
-                Err(Error::NotFound { .. } | Error::LeftOut { .. }) => None,
-                // An invalid line number can be a word such as `10:5x`.
-                Err(Error::Argument { name: "lines", .. }) if what.contains(char::is_whitespace) => None,
-                named => Some(named),
-            });
+        let lookup = Lookup { index: self.index, allowed: None };
+        let named = form.iter().map(String::as_str).chain([what]).find_map(|form| match lookup.meant_by(form) {
+            Err(Error::NotFound { .. } | Error::LeftOut { .. }) => None,
+            // An invalid line number can be a word such as `10:5x`.
+            Err(Error::Argument { name: "lines", .. }) if what.contains(char::is_whitespace) => None,
+            named => Some(named),
+        });
         let Some(named) = named else { return Ok(None) };
         let (namespace, path, lines) = match named? {
             Named::Passage(passage) => (passage.namespace, passage.path, Some((passage.start_line, passage.end_line))),

@@ -18,7 +18,7 @@ use crate::config::FileCollection;
 use crate::file::untrusted::read_in;
 use crate::file::{DirectoryLock, LONGEST_TEXT, create, edit};
 use crate::handle::Source;
-use crate::index::{Collections, RunOptions};
+use crate::index::{Collections, RunOptions, claim, list_file, refresh_file};
 use crate::progress::Observer;
 
 /// Longest text of one note, in characters.
@@ -134,7 +134,7 @@ impl Notes<'_> {
     /// file is already written by then.
     pub(crate) fn index_note(&self, place: &NoteFile<'_>, observer: &dyn Observer) -> Option<String> {
         let options = RunOptions::BEFORE_SEARCH;
-        self.index.refresh_file(place.source, &place.path, options, observer).err().map(|error| error.to_string())
+        refresh_file(self.index, place.source, &place.path, options, observer).err().map(|error| error.to_string())
     }
 
     /// # Errors
@@ -142,7 +142,7 @@ impl Notes<'_> {
     pub(crate) fn check_writable(&self) -> Result<(), Error> {
         if self.index.elsewhere().is_some() {
             // This is refused, with the reason.
-            self.index.claim(&self.index.registry, false)?;
+            claim(self.index, &self.index.registry, false)?;
         }
         if self.index.is_writable() {
             return Ok(());
@@ -154,7 +154,7 @@ impl Notes<'_> {
     /// # Errors
     /// An index run would skip the file.
     fn check_indexed(&self, place: &NoteFile<'_>) -> Result<(), Error> {
-        if self.index.would_index(place.source, &place.path)? {
+        if !list_file(self.index, place.source, &place.path)?.files.is_empty() {
             return Ok(());
         }
         let reason = "left out of the index by an ignore file or setting, so a note in it would not be found; allow it with a \

@@ -90,7 +90,7 @@ fn linked(page: &DocumentState) -> LinkedDocument {
     LinkedDocument {
         namespace: page.namespace.clone(),
         path: page.path.clone(),
-        title: page.title.clone(),
+        title: page.description.title.clone(),
         lines: Vec::new(),
     }
 }
@@ -160,7 +160,7 @@ impl<'d> Pages<'d> {
     fn new(documents: &'d [DocumentState]) -> Self {
         let mut by_name: HashMap<String, Vec<&DocumentState>> = HashMap::new();
         for page in documents.iter().filter(|page| PROSE_COLLECTIONS.contains(&page.collection.as_str())) {
-            for name in names(&page.path, page.title.as_deref()) {
+            for name in names(&page.path, page.description.title.as_deref()) {
                 by_name.entry(name).or_default().push(page);
             }
         }
@@ -235,7 +235,7 @@ fn folded(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::search::test_support::passage;
-    use tamis_store::DocumentId;
+    use tamis_store::{Description, DocumentId, FileStat};
 
     fn page(path: &str, title: Option<&str>) -> DocumentState {
         DocumentState {
@@ -244,12 +244,8 @@ mod tests {
             collection: "docs".into(),
             path: path.into(),
             origin: None,
-            language: None,
-            role: "main".into(),
-            title: title.map(str::to_owned),
-            size: 1,
-            modified_ns: 0,
-            stamp: 0,
+            description: Description { language: None, role: "main".into(), title: title.map(str::to_owned) },
+            file: FileStat { size: 1, modified_ns: 0, stamp: 0 },
             dated_ns: None,
             content_hash: [0; 32],
             note: None,

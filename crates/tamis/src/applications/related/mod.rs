@@ -23,9 +23,10 @@ use tamis_text::Kind;
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flag_values;
-use crate::get::Named;
+use crate::get::{Lookup, Named};
 use crate::handle::Index;
 use crate::import::FileCommit;
+use crate::import::commits::commits_of;
 use crate::progress::Observer;
 use crate::search::{Asker, Context, CutReport, MetadataFilter, SimilarPassages, scope_around};
 use crate::tree::{GrepAnswer, GrepRequest, TreeScope};
@@ -397,7 +398,7 @@ impl RelatedFinder<'_> {
     /// The last commits that touched the document of a passage, and how many there are besides.
     fn commits(&self, passage: &StoredPassage, limit: usize) -> Result<(Vec<FileCommit>, usize), Error> {
         let most = MOST_COMMITS.min(limit);
-        let (commits, count) = self.index.commits_of(&passage.namespace, &passage.path, most)?;
+        let (commits, count) = commits_of(self.index, &passage.namespace, &passage.path, most)?;
         Ok((commits, count.saturating_sub(most)))
     }
 
@@ -406,7 +407,7 @@ impl RelatedFinder<'_> {
         // An unreadable passage looks the same as a missing one.
         let hidden = || Error::NotFound { wanted: wanted.to_owned(), nearest: None };
         let mut whole = false;
-        let (passage, document) = match self.index.meant_by(wanted, allowed)? {
+        let (passage, document) = match (Lookup { index: self.index, allowed }).meant_by(wanted)? {
             Named::Passage(passage) => {
                 let document = self.index.store.document_passages(&passage.namespace, &passage.path)?;
                 (*passage, document)

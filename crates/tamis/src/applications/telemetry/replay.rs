@@ -262,6 +262,7 @@ pub struct Example {
 }
 
 /// Outcomes collected search by search.
+#[derive(Default)]
 pub(crate) struct Compared {
     cuts: Vec<Tally>,
     pairs: Vec<(usize, usize, Pair)>,
@@ -296,11 +297,7 @@ impl Compared {
         Compared {
             pairs: pairs.collect(),
             cuts: names.into_iter().map(|name| Tally { name, ..Tally::default() }).collect(),
-            examples: Vec::new(),
-            searches: 0,
-            judged: 0,
-            first_ms: None,
-            last_ms: None,
+            ..Self::default()
         }
     }
 

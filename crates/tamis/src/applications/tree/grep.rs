@@ -123,7 +123,7 @@ impl GrepRequest {
 }
 
 /// The places of a text, and their exact number.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct GrepAnswer {
     /// Number of matches; a line can have several.
     pub matches: u64,
@@ -199,16 +199,7 @@ impl Tree<'_> {
         let listed = self.listed(&request.scope)?;
         let roots = Roots::new(self);
         let until = request.time_limit.map(|limit| Instant::now() + limit);
-        let mut answer = GrepAnswer {
-            matches: 0,
-            lines: 0,
-            files: 0,
-            searched: 0,
-            complete: true,
-            results: Vec::new(),
-            unlisted: 0,
-            notes: Vec::new(),
-        };
+        let mut answer = GrepAnswer { complete: true, ..GrepAnswer::default() };
         let (mut room, mut gone) = (limit, Vec::new());
         let is_late = || until.is_some_and(|until| Instant::now() >= until);
         for batch in listed.files.chunks(BATCH) {
@@ -268,7 +259,7 @@ impl GrepAnswer {
         self.results.push(GrepFile {
             namespace: file.namespace.clone(),
             path: file.path.clone(),
-            language: file.language.clone(),
+            language: file.description.language.clone(),
             matches,
             lines,
             hits,

@@ -23,6 +23,7 @@ use crate::collections::SKIPPED;
 use crate::file::untrusted::Directory;
 #[cfg(feature = "clap")]
 use crate::flag_values::{language, whole};
+use crate::get::Lookup;
 use crate::handle::Index;
 use crate::index::{is_file, limits};
 use crate::search::{Asker, Context, SearchRequest, moment, scope_of};
@@ -100,13 +101,13 @@ pub struct FileEntry {
 
 impl From<DocumentState> for FileEntry {
     fn from(document: DocumentState) -> Self {
-        let changed = document.dated_ns.or(Some(document.modified_ns).filter(|ns| *ns > 0));
+        let changed = document.dated_ns.or(Some(document.file.modified_ns).filter(|ns| *ns > 0));
         FileEntry {
             namespace: document.namespace,
             path: document.path,
-            bytes: document.size,
-            language: document.language,
-            role: document.role,
+            bytes: document.file.size,
+            language: document.description.language,
+            role: document.description.role,
             changed_at: changed.map(|ns| moment(ns).to_string()),
         }
     }
@@ -129,7 +130,7 @@ impl Tree<'_> {
             }
             Some(part) => by_part(part, listed.files),
         };
-        let bytes = files.iter().map(|file| file.size).sum();
+        let bytes = files.iter().map(|file| file.file.size).sum();
         let total = files.len() as u64;
         files.truncate(request.limit.unwrap_or(usize::MAX));
         Ok(FilesAnswer {
@@ -234,8 +235,8 @@ impl Tree<'_> {
                     *seen = *seen || is_at(path, &document.path);
                 }
                 if document.collection == SKIPPED {
-                    *listed.left_out.entry(document.role).or_default() += 1;
-                } else if is_of(&languages, document.language.as_deref()) {
+                    *listed.left_out.entry(document.description.role).or_default() += 1;
+                } else if is_of(&languages, document.description.language.as_deref()) {
                     listed.files.push(document);
                 }
             }
@@ -250,7 +251,8 @@ impl Tree<'_> {
     /// Explains why a named path has no files.
     fn missing(&self, path: &str, scope: &TreeScope) -> Result<Error, Error> {
         let allowed = scope.asker.allowed_namespaces.as_deref();
-        let mut error = self.index.not_found(scope.namespace.as_deref(), path.trim_matches('/'), allowed)?;
+        let lookup = Lookup { index: self.index, allowed };
+        let mut error = lookup.not_found(scope.namespace.as_deref(), path.trim_matches('/'))?;
         if let Error::NotFound { wanted, .. } | Error::LeftOut { wanted, .. } = &mut error {
             path.clone_into(wanted);
         }

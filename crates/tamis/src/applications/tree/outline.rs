@@ -10,7 +10,7 @@ use super::{Tree, TreeScope};
 use crate::Error;
 #[cfg(feature = "clap")]
 use crate::flag_values::whole;
-use crate::get::{Named, by_line, whole_text};
+use crate::get::{Lookup, Named, by_line, path_in, whole_text};
 use crate::handle::readable;
 use crate::search::Asker;
 
@@ -160,11 +160,11 @@ impl Tree<'_> {
             if !readable(allowed, namespace) {
                 return Ok(None);
             }
-            let path = self.index.path_in(namespace, path.to_owned())?;
+            let path = path_in(self.index, namespace, path.to_owned())?;
             let document = path.map(|path| self.index.store.document(namespace, &path)).transpose()?;
             return Ok(document.flatten());
         }
-        match self.index.meant_by(&request.path, allowed) {
+        match (Lookup { index: self.index, allowed }).meant_by(&request.path) {
             // Lines stand for their file.
             Ok(Named::Lines(place, _)) => Ok(self.index.store.document(&place.namespace, &place.path)?),
             Ok(_) | Err(Error::NotFound { .. } | Error::Argument { .. }) => Ok(None),
@@ -191,7 +191,7 @@ fn entries(file: &DocumentState, passages: &[StoredPassage], tests: bool) -> (Ve
     let last = lines.last().map_or(0, |(line, _)| *line);
     let text = whole_text(passages);
     let by_path = Language::detect(&file.path, &text).is_some();
-    let language = file.language.as_deref().unwrap_or_default();
+    let language = file.description.language.as_deref().unwrap_or_default();
     let mut symbols = outline(if by_path { &file.path } else { language }, &text);
     if symbols.is_empty() {
         return (headings(passages), last, 0);
@@ -254,7 +254,7 @@ fn listing(
     FileOutline {
         namespace: file.namespace.clone(),
         path: file.path.clone(),
-        language: file.language.clone(),
+        language: file.description.language.clone(),
         lines,
         symbols: symbols as u64,
         unlisted: (symbols - entries.len()) as u64,

@@ -234,6 +234,16 @@ pub struct SolvedIssue {
     pub closed_at: Option<Timestamp>,
     /// Its address in a browser.
     pub url: Option<String>,
+    /// Its similarity and its ranks.
+    #[serde(flatten)]
+    pub scores: IssueScores,
+    /// Its conversation, shortened to its budget of characters.
+    pub thread: Thread,
+}
+
+/// What a solved issue was ranked by.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct IssueScores {
     /// Cosine similarity of its best passage to the problem.
     pub similarity: f64,
     /// Its score by reciprocal rank fusion.
@@ -242,8 +252,6 @@ pub struct SolvedIssue {
     pub lexical_rank: Option<usize>,
     /// Its rank by the semantic retriever, from 1.
     pub semantic_rank: Option<usize>,
-    /// Its conversation, shortened to its budget of characters.
-    pub thread: Thread,
 }
 
 /// An issue that a retriever proposed.

@@ -331,8 +331,13 @@ fn issue(out: &mut String, found: &SolvedIssue) {
     let closed = found.closed_at.map(|at| format!(" on {}", at.strftime("%Y-%m-%d"))).unwrap_or_default();
     // Writing to a string does not fail.
     let _ = writeln!(out, "\n## {} {}\n", plain(&found.source), escaped(&found.title));
-    let _ =
-        write!(out, "{}, {}{closed}, similarity {:.2}", found.kind.replace('_', " "), found.state, found.similarity);
+    let _ = write!(
+        out,
+        "{}, {}{closed}, similarity {:.2}",
+        found.kind.replace('_', " "),
+        found.state,
+        found.scores.similarity
+    );
     if let Some(url) = &found.url {
         let _ = write!(out, ", <{}>", plain(url).replace(['<', '>', ' '], ""));
     }

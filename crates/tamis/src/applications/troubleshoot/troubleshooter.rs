@@ -9,8 +9,8 @@ use tamis_text::{Issue, IssueComment};
 use super::thread::{Remark, Thread, ThreadRules, assemble};
 use super::wiki::{FromWiki, WIKI};
 use super::{
-    Considered, Fallback, SolvedIssue, TroubleshootRequest, Troubleshooter, Troubleshooting, TroubleshootingLimits,
-    budgets,
+    Considered, Fallback, IssueScores, SolvedIssue, TroubleshootRequest, Troubleshooter, Troubleshooting,
+    TroubleshootingLimits, budgets,
 };
 use crate::Error;
 use crate::applications::stored_issue::{issue, issue_records};
@@ -236,10 +236,12 @@ impl Troubleshooter<'_> {
                 title: issue.title,
                 labels: issue.labels,
                 url: issue.url,
-                similarity: similarity(at),
-                rrf: found.rrf,
-                lexical_rank: found.lexical_rank,
-                semantic_rank: found.semantic_rank,
+                scores: IssueScores {
+                    similarity: similarity(at),
+                    rrf: found.rrf,
+                    lexical_rank: found.lexical_rank,
+                    semantic_rank: found.semantic_rank,
+                },
                 thread,
             })
         });

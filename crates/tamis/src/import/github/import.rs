@@ -121,10 +121,11 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the report of the run, and the hash of each issue before it.
-    fn report(self) -> (GithubReport, HashMap<String, [u8; 32]>) {
+    fn report(mut self) -> (GithubReport, HashMap<String, [u8; 32]>) {
         let pending =
             self.progress.details.values().filter(|wanted| !self.allowed_details(**wanted).is_empty()).count();
-        (GithubReport { requests: self.gh.requests, pending: pending as u64, ..self.report }, self.stored)
+        self.report.counts.pending = pending as u64;
+        (GithubReport { requests: self.gh.requests, ..self.report }, self.stored)
     }
 
     fn all(&mut self) -> Result<(), Stop> {
@@ -223,7 +224,7 @@ impl<'a> Run<'a> {
         let updated = time(entry, "updated_at").and_then(|time| i64::try_from(time.as_nanosecond()).ok());
         let stored = self.known.get(&number).copied();
         if stored.is_none() && !asked_for(entry, self.progress.scope) {
-            self.report.left_out += 1;
+            self.report.counts.left_out += 1;
             return false;
         }
         let pull = is_pull(entry);
@@ -291,7 +292,7 @@ impl<'a> Run<'a> {
             let left = self.progress.details.remove(&number).is_some_and(|left| left.reviews && !asked.reviews);
             self.progress.want(number, Details { reviews: left, ..Details::default() });
             self.save()?;
-            self.report.reviewed += u64::from(asked.reviews);
+            self.report.counts.reviewed += u64::from(asked.reviews);
             self.observer.advance(1);
         }
         Ok(())
@@ -318,7 +319,7 @@ impl<'a> Run<'a> {
                     }
                     // GitHub leads on to another repository, where another issue may have this number.
                     Answer::Page(_) | Answer::Missing(..) => {
-                        self.report.gone += 1;
+                        self.report.counts.gone += 1;
                         return Ok(Vec::new());
                     }
                     Answer::TooFar => break,

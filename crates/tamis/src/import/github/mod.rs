@@ -174,6 +174,24 @@ pub struct GithubReport {
     pub moved_to: Option<String>,
     /// The reason why everything was read again, if that was not requested and an earlier run exists.
     pub anew: Option<String>,
+    /// Its issues, pull requests and comments, counted.
+    #[serde(flatten)]
+    pub counts: GithubCounts,
+    /// Records from GitHub that are neither issues nor comments, and were left out.
+    pub bad: Vec<UnreadableRecord>,
+    /// Runs of `gh`, one a page.
+    pub requests: u64,
+    /// Duration of the import, in milliseconds.
+    pub elapsed_ms: f64,
+    /// The reason why the import ended early. Everything read before is kept.
+    pub stopped: Option<Stopped>,
+    /// The publishing and embedding afterwards.
+    pub run: RunReport,
+}
+
+/// The issues and pull requests of an import by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct GithubCounts {
     /// New issues and pull requests.
     pub added: u64,
     /// Changed issues and pull requests; a new comment counts as a change.
@@ -194,16 +212,6 @@ pub struct GithubReport {
     pub pending: u64,
     /// Issues and pull requests that were in the list but missing later: deleted or moved away.
     pub gone: u64,
-    /// Records from GitHub that are neither issues nor comments, and were left out.
-    pub bad: Vec<UnreadableRecord>,
-    /// Runs of `gh`, one a page.
-    pub requests: u64,
-    /// Duration of the import, in milliseconds.
-    pub elapsed_ms: f64,
-    /// The reason why the import ended early. Everything read before is kept.
-    pub stopped: Option<Stopped>,
-    /// The publishing and embedding afterwards.
-    pub run: RunReport,
 }
 
 /// The reason why an import ended early.
@@ -222,7 +230,7 @@ pub enum Stopped {
 impl GithubReport {
     /// Returns `true` if the import changed anything.
     pub fn changed_anything(&self) -> bool {
-        self.added + self.updated > 0
+        self.counts.added + self.counts.updated > 0
     }
 
     /// Counts the changes to the issues of the origin. `before` has the hash of each issue before the import. Pages bring an
@@ -230,22 +238,22 @@ impl GithubReport {
     fn compare(&mut self, before: &HashMap<String, [u8; 32]>, after: &[DocumentState]) {
         for document in after.iter().filter(|document| document.origin.as_ref() == Some(&self.origin)) {
             let counter = match before.get(&document.path) {
-                None => &mut self.added,
-                Some(hash) if *hash != document.content_hash => &mut self.updated,
+                None => &mut self.counts.added,
+                Some(hash) if *hash != document.content_hash => &mut self.counts.updated,
                 Some(_) => {
-                    self.unchanged += 1;
+                    self.counts.unchanged += 1;
                     continue;
                 }
             };
             *counter += 1;
-            self.passages += u64::from(document.passages);
+            self.counts.passages += u64::from(document.passages);
         }
     }
 
     /// Adds the counts of one page, except those of issues.
     fn add(&mut self, summary: ImportSummary) {
-        self.comments += summary.comments;
-        self.without_issue += summary.without_issue.values().sum::<u64>();
+        self.counts.comments += summary.counts.comments;
+        self.counts.without_issue += summary.without_issue.values().sum::<u64>();
         self.bad.extend(summary.bad);
     }
 }

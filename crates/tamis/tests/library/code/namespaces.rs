@@ -2,14 +2,13 @@
 
 use crate::support::{Tree, search};
 use tamis::{Answer, Index, RunOptions, SearchRequest};
-use tamis_store::{Change, NewDocument, NewNamespace, NewPassage, TextForm};
+use tamis_store::{Change, FileStat, NewDocument, NewNamespace, NewPassage, TextForm};
 
 /// Adds documents by path to a namespace beside the tree's own.
 fn put(index: &Index, namespace: &str, owner: Option<&str>, shared: bool, documents: &[(&str, &str)]) {
     let document = |&(path, text): &(&str, &str)| {
         Change::Put(NewDocument {
-            size: text.len() as u64,
-            modified_ns: 1,
+            file: FileStat { size: text.len() as u64, modified_ns: 1, ..FileStat::default() },
             content_hash: *blake3::hash(text.as_bytes()).as_bytes(),
             passages: vec![NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)],
             ..NewDocument::new(namespace, "notes", path)

@@ -39,11 +39,11 @@ fn an_unchanged_record_changes_nothing_and_a_changed_one_only_what_follows() {
     let index = tree.open(&[]);
     import(&index, &graph());
     let first = index.complete(RunOptions::WHOLE, &()).expect("embedded");
-    assert_eq!(first.embedded["static"], 3);
+    assert_eq!(first.embedding.embedded["static"], 3);
     let before = index.contents().summary().expect("read");
-    assert_eq!(import(&index, &graph()).unchanged, 6);
+    assert_eq!(import(&index, &graph()).counts.unchanged, 6);
     let elsewhere = EvidenceImport { origin: "copy.jsonl".into(), ..lines(&graph()) };
-    assert_eq!(index.evidence().import(&elsewhere, &()).expect("imported").unchanged, 6);
+    assert_eq!(index.evidence().import(&elsewhere, &()).expect("imported").counts.unchanged, 6);
     assert_eq!(index.contents().summary().expect("read").seq, before.seq);
     assert_eq!(index.imports().list().expect("read").len(), 1, "an unchanged record stays whose it was");
 
@@ -51,16 +51,16 @@ fn an_unchanged_record_changes_nothing_and_a_changed_one_only_what_follows() {
     let mut page = graph()[4].clone();
     (page["title"], page["url"]) = (json!("Vitamins, tried"), json!("https://other.example/folic"));
     let done = import(&index, &[page]);
-    assert_eq!((done.updated, done.unchanged, done.passages), (1, 0, 2));
+    assert_eq!((done.counts.updated, done.counts.unchanged, done.counts.passages), (1, 0, 2));
     assert_eq!(attributes(&index, "fragment:f1"), ["domain=other.example", "page=p1", "task=t1"]);
     // An edge alone writes no passage.
     let mut edge = graph()[0].clone();
     edge["relation"] = json!("neutral");
-    assert_eq!(import(&index, &[edge]).passages, 0);
+    assert_eq!(import(&index, &[edge]).counts.passages, 0);
     // A changed confidence of a claim embeds nothing.
     let mut claim = graph()[1].clone();
     claim["confidence"] = json!(0.75);
-    assert_eq!((import(&index, &[claim.clone()]).updated, import(&index, &[claim]).unchanged), (1, 1));
+    assert_eq!((import(&index, &[claim.clone()]).counts.updated, import(&index, &[claim]).counts.unchanged), (1, 1));
     let run = index.complete(RunOptions::WHOLE, &()).expect("embedded");
-    assert_eq!(run.embedded["static"], 2, "the fragments, whose title is embedded with them");
+    assert_eq!(run.embedding.embedded["static"], 2, "the fragments, whose title is embedded with them");
 }

@@ -146,7 +146,7 @@ proptest! {
         let import = read(written(&lines));
         prop_assert_eq!(&import.bad, &[]);
         let done = index.evidence().import(&import, &()).expect("imported");
-        prop_assert_eq!(done.added, records.len() as u64);
+        prop_assert_eq!(done.counts.added, records.len() as u64);
         prop_assert_eq!(&index.evidence().records(None).expect("read"), &records);
 
         let mut exported = Vec::new();
@@ -157,7 +157,7 @@ proptest! {
         prop_assert_eq!(index.evidence().records(Some("there")).expect("read"), records.clone());
 
         let again = index.evidence().import(&import, &()).expect("imported");
-        prop_assert_eq!((again.unchanged, again.passages), (records.len() as u64, 0));
+        prop_assert_eq!((again.counts.unchanged, again.counts.passages), (records.len() as u64, 0));
         crate::support::store(&index).publish(&mut |_| Ok(())).expect("published");
         prop_assert_eq!(index.check().expect("checked").problems, vec![]);
         for record in &records {

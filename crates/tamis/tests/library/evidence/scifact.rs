@@ -25,7 +25,7 @@ fn scifact_is_imported_with_its_labels() {
     let index = tree.open(&[]);
     let import = EvidenceImport::new("scifact", records.clone());
     let summary = index.evidence().import(&import, &()).expect("imported");
-    assert_eq!((summary.added, summary.bad.len()), (records.len() as u64, 0));
+    assert_eq!((summary.counts.added, summary.bad.len()), (records.len() as u64, 0));
     assert_eq!(index.evidence().records(None).expect("exported"), records);
 
     // By relation.
@@ -64,8 +64,12 @@ fn scifact_is_imported_with_its_labels() {
 
     // The same import again does nothing.
     let again = index.evidence().import(&import, &()).expect("imported");
-    assert_eq!((again.unchanged, again.passages), (records.len() as u64, 0));
+    assert_eq!((again.counts.unchanged, again.counts.passages), (records.len() as u64, 0));
     let run = index.complete(RunOptions::WHOLE, &()).expect("embedded");
-    assert!(run.embedded.get("static").is_some_and(|texts| *texts > 1_000), "{:?}", run.embedded);
-    assert_eq!(index.complete(RunOptions::WHOLE, &()).expect("done").embedded.len(), 0, "nothing is embedded twice");
+    assert!(run.embedding.embedded.get("static").is_some_and(|texts| *texts > 1_000), "{:?}", run.embedding.embedded);
+    assert_eq!(
+        index.complete(RunOptions::WHOLE, &()).expect("done").embedding.embedded.len(),
+        0,
+        "nothing is embedded twice"
+    );
 }

@@ -23,10 +23,10 @@ fn a_limit_ends_the_import_and_the_next_one_goes_on() {
     let index = bench.open();
     let report = bench.import(&index);
     let until = "2025-06-01T13:00:00Z".parse().expect("a time");
-    assert_eq!((report.stopped, report.added), (Some(Stopped::RateLimit { until }), 2), "{report:?}");
+    assert_eq!((report.stopped, report.counts.added), (Some(Stopped::RateLimit { until }), 2), "{report:?}");
     assert_eq!((held(&index).len(), bench.gh.targets().len()), (2, 2));
     let report = bench.import(&index);
-    assert_eq!((report.stopped, report.added), (None, 3), "{report:?}");
+    assert_eq!((report.stopped, report.counts.added), (None, 3), "{report:?}");
     let targets = bench.gh.targets();
     assert!(targets[0].contains("since=2025-01-01T03:39:59Z"), "from the last page on: {targets:?}");
 }
@@ -65,8 +65,8 @@ fn a_repository_that_has_moved_is_followed_and_its_origin_stays() {
     }
     let bench = Bench::new(world);
     let report = bench.import(&bench.open());
-    assert_eq!((report.moved_to.as_deref(), report.added), (Some("new-owner/new-name"), 5), "{report:?}");
-    assert_eq!((report.origin.as_str(), report.reviewed), ("github:ada/engine", 1));
+    assert_eq!((report.moved_to.as_deref(), report.counts.added), (Some("new-owner/new-name"), 5), "{report:?}");
+    assert_eq!((report.origin.as_str(), report.counts.reviewed), ("github:ada/engine", 1));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn wherever_an_import_breaks_off_the_next_one_brings_the_rest() {
         // No page of the same list twice except the last one.
         let again = usize::try_from(report.requests).expect("few") + from;
         assert!(again <= requests + 3, "broken off at request {from}: {again} of {requests}");
-        assert_eq!(report.pending, 0);
+        assert_eq!(report.counts.pending, 0);
     }
 }
 
@@ -106,7 +106,7 @@ fn an_import_broken_off_among_reviews_asks_for_the_others_alone() {
     bench.error(&index);
     bench.gh.world().broken_from = None;
     let report = bench.import(&index);
-    assert_eq!((report.reviewed, report.pending), (21, 0), "{report:?}");
+    assert_eq!((report.counts.reviewed, report.counts.pending), (21, 0), "{report:?}");
     let held = held(&index);
     assert!((10..60).all(|number| held[&format!("issue:{number}")].contains("Shines.")));
 }

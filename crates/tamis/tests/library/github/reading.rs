@@ -13,8 +13,8 @@ fn issues_of(targets: &[String]) -> Vec<&String> {
 #[test]
 fn issues_come_in_with_comments_and_reviews_and_are_found() {
     let (bench, index, report) = Bench::imported(world());
-    assert_eq!((report.added, report.comments, report.reviewed), (5, 6, 1), "{report:?}");
-    assert_eq!((report.pending, report.left_out, report.stopped), (0, 0, None), "{report:?}");
+    assert_eq!((report.counts.added, report.counts.comments, report.counts.reviewed), (5, 6, 1), "{report:?}");
+    assert_eq!((report.counts.pending, report.counts.left_out, report.stopped), (0, 0, None), "{report:?}");
     assert_eq!((report.origin.as_str(), report.bad.len()), ("github:ada/engine", 0));
     let held = held(&index);
     assert_eq!(held.keys().collect::<Vec<_>>(), ["issue:1", "issue:2", "issue:3", "issue:4", "issue:5"]);
@@ -35,7 +35,7 @@ fn issues_come_in_with_comments_and_reviews_and_are_found() {
 
     index.imports().remove("github:ada/engine", None, &()).expect("removed");
     assert!(self::held(&index).is_empty());
-    assert_eq!(bench.import(&index).added, 5);
+    assert_eq!(bench.import(&index).counts.added, 5);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn the_next_import_asks_only_for_what_changed_unless_it_is_full() {
     let before = held(&index);
     bench.gh.requests();
     let second = bench.import(&index);
-    assert_eq!((second.added, second.updated, second.comments), (0, 0, 0), "{second:?}");
+    assert_eq!((second.counts.added, second.counts.updated, second.counts.comments), (0, 0, 0), "{second:?}");
     let targets = bench.gh.targets();
     assert_eq!(targets.len(), 3, "one request a list, and none for reviews: {targets:?}");
     assert!(targets[0].contains("since=2025-01-01T04:09:59Z"), "a second before the last update: {targets:?}");
@@ -75,7 +75,7 @@ fn the_next_import_asks_only_for_what_changed_unless_it_is_full() {
 
     bench.gh.requests();
     let report = try_import(&index, &GithubImport { full: true, ..bench.request() }, &()).expect("imported");
-    assert_eq!((report.added, report.updated), (0, 0), "{report:?}");
+    assert_eq!((report.counts.added, report.counts.updated), (0, 0), "{report:?}");
     let targets = bench.gh.targets();
     assert!(issues_of(&targets).len() > 2 && !targets[0].contains("since="), "{targets:?}");
 
@@ -91,8 +91,8 @@ fn the_next_import_asks_only_for_what_changed_unless_it_is_full() {
         world.reviews.entry(3).or_default().push(review(92, 3, 301, "And on the road."));
     }
     let report = bench.import(&index);
-    assert_eq!((report.added, report.reviewed), (1, 2), "{report:?}");
-    assert_eq!(report.comments, 2, "{report:?}");
+    assert_eq!((report.counts.added, report.counts.reviewed), (1, 2), "{report:?}");
+    assert_eq!(report.counts.comments, 2, "{report:?}");
     let reviews: Vec<String> = bench.gh.targets().into_iter().filter(|target| target.contains("/reviews")).collect();
     assert_eq!(reviews.len(), 2, "{reviews:?}");
     let held = held(&index);
@@ -135,7 +135,7 @@ fn trap_an_issue_that_is_closed_later_is_updated_with_its_comments() {
         world.issues[0]["updated_at"] = json!("2025-06-01T12:30:00Z");
     }
     let report = try_import(&index, &open, &()).expect("imported");
-    assert_eq!(report.updated, 1, "{report:?}");
+    assert_eq!(report.counts.updated, 1, "{report:?}");
     let document = index.contents().document(index.namespace(), "issue:1").expect("read").expect("there");
     let attributes = index.contents().attributes(&[document.document]).expect("read").remove(0);
     let is_closed = attributes.iter().any(|attribute| attribute.name == "state" && attribute.value == "closed");
@@ -145,14 +145,14 @@ fn trap_an_issue_that_is_closed_later_is_updated_with_its_comments() {
     let closed = GithubImport { states: IssueStates::Closed, ..bench.request() };
     let report = try_import(&index, &closed, &()).expect("imported");
     assert_eq!(held(&index).keys().collect::<Vec<_>>(), ["issue:2", "issue:3"]);
-    assert_eq!(report.without_issue, 1, "{report:?}");
+    assert_eq!(report.counts.without_issue, 1, "{report:?}");
     {
         let mut world = bench.gh.world();
         world.issues[0]["state"] = json!("closed");
         world.issues[0]["updated_at"] = json!("2025-06-01T12:30:00Z");
     }
     let report = try_import(&index, &closed, &()).expect("imported");
-    assert_eq!((report.added, report.pending), (1, 0), "{report:?}");
+    assert_eq!((report.counts.added, report.counts.pending), (1, 0), "{report:?}");
     assert!(held(&index)["issue:1"].contains("A loose washer"), "{:?}", held(&index));
 }
 
@@ -167,7 +167,7 @@ fn a_date_leaves_out_what_is_older_but_no_comment_of_what_is_not() {
     assert!(held["issue:3"].contains("This line leaks oil."), "{held:?}");
     // Afterwards all of it: the import starts over and says why.
     let report = bench.import(&index);
-    assert_eq!(report.added, 1, "{report:?}");
+    assert_eq!(report.counts.added, 1, "{report:?}");
     assert_eq!(report.anew.as_deref(), Some("the last import left out what is older"));
 }
 
@@ -176,16 +176,16 @@ fn reviews_can_be_left_out_and_have_a_budget() {
     let (bench, index) = Bench::opened(world());
     let issues = GithubImport { pulls: false, ..bench.request() };
     let report = try_import(&index, &issues, &()).expect("imported");
-    assert_eq!((report.added, report.left_out), (4, 1), "{report:?}");
+    assert_eq!((report.counts.added, report.counts.left_out), (4, 1), "{report:?}");
     assert!(bench.gh.targets().iter().all(|target| !target.contains("/pulls/")));
 
     let (bench, index) = Bench::opened(world());
     let no_reviews = GithubImport { reviews: false, ..bench.request() };
     let report = try_import(&index, &no_reviews, &()).expect("imported");
-    assert_eq!((report.added, report.reviewed, report.pending), (5, 0, 0), "{report:?}");
+    assert_eq!((report.counts.added, report.counts.reviewed, report.counts.pending), (5, 0, 0), "{report:?}");
     // They are not forgotten: an import that may request them does.
     let report = bench.import(&index);
-    assert_eq!((report.reviewed, report.pending), (1, 0), "{report:?}");
+    assert_eq!((report.counts.reviewed, report.counts.pending), (1, 0), "{report:?}");
 
     let mut world = world();
     world.issues.push(pull(6, "Paint the boiler", 60, 260));
@@ -193,10 +193,10 @@ fn reviews_can_be_left_out_and_have_a_budget() {
     let (bench, index) = Bench::opened(world);
     let one = GithubImport { most_reviews: 1, ..bench.request() };
     let report = try_import(&index, &one, &()).expect("imported");
-    assert_eq!((report.reviewed, report.pending), (1, 1), "{report:?}");
+    assert_eq!((report.counts.reviewed, report.counts.pending), (1, 1), "{report:?}");
     assert!(held(&index)["issue:6"].contains("Red is fine."), "the newest first");
     let report = bench.import(&index);
-    assert_eq!((report.reviewed, report.pending), (1, 0), "{report:?}");
+    assert_eq!((report.counts.reviewed, report.counts.pending), (1, 0), "{report:?}");
     assert!(held(&index)["issue:3"].contains("Works on the test bench."));
 
     // The one is deleted; the other has moved to another repository, where it has another number.
@@ -205,14 +205,14 @@ fn reviews_can_be_left_out_and_have_a_budget() {
         world.reviews.extend(review.map(|one| (one, vec![self::review(94, one, 150, "Of another repository.")])));
         world.redirects.push(("repos/ada/engine/pulls/3/reviews".into(), at.into()));
         let (_bench, index, report) = Bench::imported(world);
-        assert_eq!((report.added, report.gone, report.pending), (5, 1, 0), "{report:?}");
+        assert_eq!((report.counts.added, report.counts.gone, report.counts.pending), (5, 1, 0), "{report:?}");
         assert!(held(&index).values().all(|text| !text.contains("Of another repository.")));
     }
 
     let mut world = self::world();
     world.issues[3].as_object_mut().expect("an object").remove("title");
     let (_bench, _, report) = Bench::imported(world);
-    assert_eq!((report.added, report.bad.len()), (4, 1), "{report:?}");
+    assert_eq!((report.counts.added, report.bad.len()), (4, 1), "{report:?}");
     assert!(report.bad[0].to_string().contains("title"), "{:?}", report.bad);
 }
 
@@ -222,7 +222,7 @@ fn names_of_repositories_know_no_case_and_another_repository_is_refused() {
     bench.gh.world().redirects.push(("repos/Ada/Engine/".into(), "repos/ada/engine/".into()));
     let same = GithubImport { repository: "Ada/Engine".parse().expect("a repository"), ..bench.request() };
     let report = try_import(&index, &same, &()).expect("imported");
-    assert_eq!((report.origin.as_str(), report.added), ("github:ada/engine", 0), "{report:?}");
+    assert_eq!((report.origin.as_str(), report.counts.added), ("github:ada/engine", 0), "{report:?}");
     assert_eq!(report.moved_to, None);
 
     bench.gh.world().root = "repos/ada/loom".into();
@@ -230,5 +230,5 @@ fn names_of_repositories_know_no_case_and_another_repository_is_refused() {
     assert_says(try_import(&index, &other, &()).expect_err("refused"), &["a namespace of its own"]);
     let apart = GithubImport { namespace: Some("loom".into()), ..other };
     let report = try_import(&index, &apart, &()).expect("imported");
-    assert_eq!((report.namespace.as_str(), report.added), ("loom", 5), "{report:?}");
+    assert_eq!((report.namespace.as_str(), report.counts.added), ("loom", 5), "{report:?}");
 }

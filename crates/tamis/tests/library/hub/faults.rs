@@ -150,7 +150,7 @@ fn trap_no_name_of_a_file_leads_out_of_the_directory() {
     }
     // A repository cannot bring its own record along.
     let user = User::of(table().with("tamis-model.json", br#"{"query_prefix": "sesame "}"#));
-    assert_eq!(user.added().model.record.settings.query_prefix.as_deref(), Some(""));
+    assert_eq!(user.added().model.record.settings.values.query_prefix.as_deref(), Some(""));
 }
 
 #[test]

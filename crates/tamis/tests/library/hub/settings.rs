@@ -46,8 +46,8 @@ fn pooling_is_that_of_the_models_own_file_or_its_family() {
         let user = User::of(bert(pooling));
         let added = user.added();
         let record = &added.model.record;
-        assert_eq!(record.settings.pooling.as_deref(), Some(pooling));
-        assert_eq!(record.pooling_from.as_deref(), Some("1_Pooling/config.json"));
+        assert_eq!(record.settings.values.pooling.as_deref(), Some(pooling));
+        assert_eq!(record.settings.pooling_from.as_deref(), Some("1_Pooling/config.json"));
         assert_eq!(record.max_tokens, Some(24));
         assert!(record.files.iter().any(|file| file.source == "model.safetensors"), "{:?}", record.files);
         let configured = user.configured(&added, "");
@@ -62,8 +62,12 @@ fn pooling_is_that_of_the_models_own_file_or_its_family() {
         let user = User::with(&[(name, exported())]);
         let added = user.add(&AddRequest { file: Some("onnx/model.onnx".into()), ..user.request(name) }).expect("fit");
         let record = &added.model.record;
-        assert_eq!(record.settings.pooling.as_deref(), Some(pooling));
-        assert!(record.pooling_from.as_ref().expect("said").starts_with(origin), "{:?}", record.pooling_from);
+        assert_eq!(record.settings.values.pooling.as_deref(), Some(pooling));
+        assert!(
+            record.settings.pooling_from.as_ref().expect("said").starts_with(origin),
+            "{:?}",
+            record.settings.pooling_from
+        );
         let vectors = user.configured(&added, "").embed_passages("m", &[TEXT], true).expect("embedded");
         assert_near(&vectors[0], &models().of_bert(TEXT, pooling));
     }
@@ -103,13 +107,13 @@ fn prefixes_are_applied_and_make_other_vectors() {
     ] {
         let added = user.add(&user.request(name)).expect("added");
         let record = &added.model.record;
-        assert_eq!(record.prefixes_from.as_deref(), origin);
+        assert_eq!(record.settings.prefixes_from.as_deref(), origin);
         let (query, passage) = match origin {
             Some(_) => ("query: ", "passage: "),
             None => ("", ""),
         };
-        assert_eq!(record.settings.query_prefix.as_deref(), Some(query));
-        assert_eq!(record.settings.passage_prefix.as_deref(), Some(passage));
+        assert_eq!(record.settings.values.query_prefix.as_deref(), Some(query));
+        assert_eq!(record.settings.values.passage_prefix.as_deref(), Some(passage));
         let configured = user.configured(&added, "");
         let (model, vector) = configured.embed_query("m", TEXT).expect("embedded");
         assert_near(&vector, &models().of_bert(&format!("{query}{TEXT}"), "mean"));

@@ -85,10 +85,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let index = open(&tree, &["static"])?;
     let (took, report) = timed(|| Ok(index.refresh()?))?;
-    let rate = report.passages as f64 / took.as_secs_f64();
+    let rate = report.counts.passages as f64 / took.as_secs_f64();
     println!(
         "first index, static: {} passages in {:.2} s, {rate:.0} passages/s; {:.1} x reading and hashing ({:.2} s)",
-        report.passages,
+        report.counts.passages,
         took.as_secs_f64(),
         took.as_secs_f64() / reference.as_secs_f64(),
         reference.as_secs_f64()
@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (took, peak, bytes) = processes::first_index(&tree, &home.path().join("other"))?;
     println!(
         "first index, its process: {took:.2} s, {peak} MB at most; {:.0} bytes a passage on disk",
-        bytes as f64 / report.passages as f64
+        bytes as f64 / report.counts.passages as f64
     );
     let (took, _) = timed(|| Ok(index.refresh()?))?;
     let stat = median(5, || stat_all(&tree).map(drop))?;

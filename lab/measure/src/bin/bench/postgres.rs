@@ -39,14 +39,14 @@ pub fn run(passages: u64) -> Result<()> {
 
     let embedded = open(&tree, &["static"])?;
     let (took, report) = timed(|| Ok(embedded.refresh()?))?;
-    let rate = report.passages as f64 / took.as_secs_f64();
-    println!("first index, one directory: {} passages{multiplied}, {rate:.0} a second", report.passages);
+    let rate = report.counts.passages as f64 / took.as_secs_f64();
+    println!("first index, one directory: {} passages{multiplied}, {rate:.0} a second", report.counts.passages);
     let index = in_database(&tree, &url, "large")?;
     let (took, report) = timed(|| Ok(index.refresh()?))?;
-    let other = report.passages as f64 / took.as_secs_f64();
+    let other = report.counts.passages as f64 / took.as_secs_f64();
     println!(
         "first index, PostgreSQL: {} passages{multiplied}, {other:.0} a second, {:.2} of one directory",
-        report.passages,
+        report.counts.passages,
         other / rate
     );
     println!("  seconds by stage: {}", stages(&report.timings_ms));
@@ -174,7 +174,7 @@ fn among_many(tree: &Path, url: &str, home: &Path) -> Result<()> {
     let small = home.join("small");
     grow(&small, SMALL * BYTES_A_PASSAGE)?;
     let small = in_database(&small, url, "small")?;
-    let passages = small.refresh()?.passages;
+    let passages = small.refresh()?.counts.passages;
     let alone = searches("a small namespace beside the large one", &small)?;
     // Each of the others is a few files of the tree.
     let mut files = Vec::new();
@@ -188,7 +188,7 @@ fn among_many(tree: &Path, url: &str, home: &Path) -> Result<()> {
                 std::fs::create_dir_all(target.parent().unwrap_or(&place))?;
                 std::fs::copy(file, target)?;
             }
-            written += in_database(&place, url, &format!("other-{number}"))?.refresh()?.passages;
+            written += in_database(&place, url, &format!("other-{number}"))?.refresh()?.counts.passages;
             std::fs::remove_dir_all(&place)?;
         }
         Ok(())
