@@ -350,7 +350,12 @@ impl ServerHandler for Server {
         let caller = self.caller(&context);
         let Some((position, tool)) = self.tools_for(&caller).find(|(_, tool)| tool.name() == request.name) else {
             let names = self.offered(caller, |tool| tool.name().to_owned()).await?;
-            let message = format!("{}: no such tool; the tools are {}", name(&request.name), names.join(", "));
+            let is_off = self.shared.tools.iter().any(|tool| tool.name() == request.name);
+            let why = match is_off {
+                true => format!("off here; it needs a server with --allow-{}", request.name),
+                false => "no such tool".to_owned(),
+            };
+            let message = format!("{}: {why}; the tools are {}", name(&request.name), names.join(", "));
             return Err(untrusted_text::error(ErrorData::invalid_params(message, None)));
         };
         let arguments = request.arguments.unwrap_or_default();

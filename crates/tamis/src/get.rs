@@ -324,7 +324,8 @@ impl Lookup<'_> {
         if let Some(reason) = self.index.left_out(namespace, path, self.allowed)? {
             return Ok(Error::LeftOut { wanted: path.to_owned(), reason });
         }
-        let name = name_of(path);
+        let wanted = path.to_lowercase();
+        let name = name_of(&wanted);
         let own = self.index.own_namespace();
         let mut nearest: Option<(f64, String)> = None;
         for known in self.readable_names()? {
@@ -332,9 +333,10 @@ impl Lookup<'_> {
                 continue;
             }
             for document in self.index.store.documents(&known)?.into_iter().filter(|one| one.passages > 0) {
-                let known_name = name_of(&document.path);
+                let known_path = document.path.to_lowercase();
+                let known_name = name_of(&known_path);
                 let similarity =
-                    strsim::jaro_winkler(path, &document.path) + if known_name == name { 1.0 } else { 0.0 };
+                    strsim::jaro_winkler(&wanted, &known_path) + if known_name == name { 1.0 } else { 0.0 };
                 // Two files of one directory have much of their paths in common.
                 let is_slip = strsim::jaro_winkler(stem(name), stem(known_name)) > 0.8;
                 if similarity > 0.8 && is_slip && nearest.as_ref().is_none_or(|(best, _)| similarity >= *best) {

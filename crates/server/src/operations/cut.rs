@@ -52,12 +52,12 @@ pub(crate) struct Parameters {
 struct List {
     /// The scores, best first, in place of entries.
     #[schemars(length(max = 100_000))]
-    #[serde(default)]
-    scores: Vec<f64>,
+    #[serde(default, deserialize_with = "present")]
+    scores: Option<Vec<f64>>,
     /// The entries, best first.
     #[schemars(length(max = 100_000))]
-    #[serde(default)]
-    entries: Vec<Entry>,
+    #[serde(default, deserialize_with = "present")]
+    entries: Option<Vec<Entry>>,
     /// Mean score of irrelevant results.
     #[serde(default, deserialize_with = "present")]
     background: Option<f64>,
@@ -193,12 +193,14 @@ impl Route for Cut {
 impl List {
     fn decided(self, cutter: &ListCutter<'_>, kept_only: bool) -> Result<Decided, Problem> {
         let List { scores, entries, background, background_sample } = self;
-        if !scores.is_empty() && !entries.is_empty() {
-            return Err(Problem::new(
-                Kind::Parameter,
-                "scores: must be without entries, which have scores of their own",
-            ));
-        }
+        let (scores, entries) = match (scores, entries) {
+            (Some(_), Some(_)) => {
+                let reason = "scores: must be without entries, which have scores of their own";
+                return Err(Problem::new(Kind::Parameter, reason));
+            }
+            (None, None) => return Err(Problem::new(Kind::Parameter, "it has neither scores nor entries")),
+            (scores, entries) => (scores.unwrap_or_default(), entries.unwrap_or_default()),
+        };
         if background.is_some() && !background_sample.is_empty() {
             return Err(Problem::new(Kind::Parameter, "background: must be without background_sample"));
         }
