@@ -42,6 +42,18 @@ const MOST_HOLDING: usize = MOST_EXACT;
 /// The least number of words of a query that is a heading. Many documents have a section of the name `Getting started`.
 const FEWEST_WORDS_OF_A_HEADING: usize = 3;
 
+/// The least share of the query's weight in a text that makes it, for the query to be a message and nothing else. In a line, all of the text
+/// before or after a colon is enough, since a program puts what it was given beside its message.
+const PART_OF_MESSAGE: f64 = 0.6;
+
+/// What a query names or repeats, by passage.
+#[derive(Default)]
+pub(crate) struct Finds {
+    pub by_passage: HashMap<PassageId, ExactFind>,
+    /// True if the query is a message and nothing else, and the code that makes it was found.
+    pub is_message: bool,
+}
+
 /// Returns the exact finds of a question among the passages of a filter. `statistics` are those of the lexical retriever; without
 /// them words do not take part, and nothing is looked for.
 pub(crate) fn exact_finds(
@@ -49,18 +61,16 @@ pub(crate) fn exact_finds(
     query: &Query,
     filter: &Filter,
     statistics: Option<&LexicalStatistics>,
-) -> Result<HashMap<PassageId, ExactFind>, StoreError> {
-    let mut finds = HashMap::new();
-    let Some(statistics) = statistics else { return Ok(finds) };
-    let messages = messages(context, query, filter, statistics)?;
+) -> Result<Finds, StoreError> {
+    let Some(statistics) = statistics else { return Ok(Finds::default()) };
+    let mut finds = messages(context, query, filter, statistics)?;
     // The names in a message say what went wrong there. Their definitions are not asked for.
-    let is_message = messages.iter().any(|(_, find)| *find == ExactFind::Message);
-    if query.asked.is_subject() && !is_message {
+    let is_made = finds.by_passage.values().any(|find| *find == ExactFind::Message);
+    if query.asked.is_subject() && !is_made {
         for name in query.asked.iter() {
-            finds.extend(definitions(context, name, query.asked.are_alone(), filter)?);
+            finds.by_passage.extend(definitions(context, name, query.asked.are_alone(), filter)?);
         }
     }
-    finds.extend(messages);
     Ok(finds)
 }
 
@@ -98,10 +108,10 @@ fn messages(
     query: &Query,
     filter: &Filter,
     statistics: &LexicalStatistics,
-) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
+) -> Result<Finds, StoreError> {
     let literal = &query.literal;
     if literal.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Finds::default());
     }
     let idf: HashMap<&str, f64> =
         statistics.terms.iter().map(|term| (term.term.as_str(), f64::from(term.idf))).collect();
@@ -120,7 +130,7 @@ fn messages(
     ids.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     ids.truncate(MOST_COMPARED);
     if ids.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Finds::default());
     }
     let ids: Vec<PassageId> = ids.into_iter().map(|(passage, _)| passage).collect();
     let passages = context.index.store.passages(&filter.namespaces, &ids)?;
@@ -144,11 +154,16 @@ fn messages(
         let best = of_kind.map(|one| one.run.share).fold(0.0, f64::max) - SHARE_BELOW_BEST;
         if made { best } else { best.max(SHARE_OF_MENTION) }
     };
-    let find = |one: &&Compared| {
-        let counts = one.run.share >= least(one.made, one.main);
-        counts.then_some((one.passage, if one.made { ExactFind::Message } else { ExactFind::Mention }))
-    };
-    Ok(compared.iter().filter_map(find).collect())
+    let counting: Vec<&Compared> =
+        compared.iter().copied().filter(|one| one.run.share >= least(one.made, one.main)).collect();
+    let find = |one: &&Compared| (one.passage, if one.made { ExactFind::Message } else { ExactFind::Mention });
+    Ok(Finds {
+        by_passage: counting.iter().map(find).collect(),
+        is_message: counting.iter().any(|one| {
+            let is_part = !query.text.contains('\n') && one.run.share >= SHARE_OF_MENTION;
+            one.made && one.main && (one.run.part >= PART_OF_MESSAGE || is_part)
+        }),
+    })
 }
 
 /// A text that was compared with a message.

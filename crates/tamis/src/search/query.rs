@@ -49,6 +49,8 @@ pub(crate) struct Query {
     pub scope: Scope,
     /// The reference time for ages, in nanoseconds since 1970.
     pub now_ns: i64,
+    /// True if it is a message and nothing else, and the code that makes it was found.
+    pub is_message: bool,
     /// True for a search of memories.
     pub memory: bool,
     /// True if nobody waits for a model to read passages.
@@ -108,6 +110,7 @@ pub(crate) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &F
         variants: request.ranking.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
         scope,
         now_ns: request.ranking.now_ns.unwrap_or_else(crate::dates::present_ns),
+        is_message: false,
         memory: request.memory,
         fast: request.fast,
         thorough: request.ranking.thorough,

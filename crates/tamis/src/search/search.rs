@@ -10,7 +10,7 @@ use super::candidate::{Phrased, Retrieved};
 use super::context::{Context, Stopwatch, scope_of};
 use super::decide::{check_rule, cut, explain_counted, explain_labels, gate_evidence, rejected, replacement};
 use super::exact::{
-    exact_finds, gone_sources, keep_history, keep_words, look_for, missing_paths, named_files, note_finds,
+    Finds, exact_finds, gone_sources, keep_history, keep_words, look_for, missing_paths, named_files, note_finds,
     note_headings,
 };
 use super::gather::{Depth, depth_under, fetch, gather_query, gather_variants};
@@ -226,7 +226,8 @@ fn retrieve_once(
         gathered.add(store, &queries, &all, phrased.iter().flat_map(|one| &one.found).map(|(passage, _)| *passage))?;
     }
     let words = gathered.statistics.lexical.as_ref().filter(|_| depth.finds);
-    let mut finds = exact_finds(context, &query, &all, words)?;
+    let Finds { by_passage: mut finds, is_message } = exact_finds(context, &query, &all, words)?;
+    query.is_message = is_message;
     if depth.finds {
         for (passage, find) in named_files(context, &query, &all, &queries)? {
             finds.entry(passage).or_insert(find);
