@@ -145,6 +145,12 @@ impl LiteralText {
         LiteralText { lines, others }
     }
 
+    /// Returns `true` if the first line begins as a question does.
+    pub fn is_question(&self) -> bool {
+        let first = self.lines.first().and_then(|line| line.words.first());
+        first.is_some_and(|word| QUESTION_WORDS.contains(&word.text.as_str()))
+    }
+
     /// Returns `true` if there is no line to look for.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()

@@ -159,10 +159,11 @@ fn messages(
     let find = |one: &&Compared| (one.passage, if one.made { ExactFind::Message } else { ExactFind::Mention });
     Ok(Finds {
         by_passage: counting.iter().map(find).collect(),
-        is_message: counting.iter().any(|one| {
-            let is_part = !query.text.contains('\n') && one.run.share >= SHARE_OF_MENTION;
-            one.made && one.main && (one.run.part >= PART_OF_MESSAGE || is_part)
-        }),
+        is_message: !literal.is_question()
+            && counting.iter().any(|one| {
+                let is_part = !query.text.contains('\n') && one.run.share >= SHARE_OF_MENTION;
+                one.made && one.main && (one.run.part >= PART_OF_MESSAGE || is_part)
+            }),
     })
 }
 

@@ -42,6 +42,34 @@ fn many_threads_of_a_pool_can_search_with_the_transformer_at_once() {
 }
 
 #[test]
+fn what_makes_a_message_speaks_against_everything_else() {
+    // Words must be rare to make a message.
+    let days = (1..=20).map(|day| (format!("day-{day}.md"), format!("# Day {day}\n\nThe lamp was lit at dusk.\n")));
+    let days: Vec<(String, String)> = days.collect();
+    let mut files: Vec<(&str, &str)> = days.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    files.extend([
+        ("mount.rs", "pub fn mount(name: &str) {\n    panic!(\"cannot mount shelf {name} on the north wall\");\n}\n"),
+        ("walls.md", "# Walls\n\nThe north wall holds shelf oak and shelf elm. Mount no shelf on other walls.\n"),
+    ]);
+    let tree = Tree::new(&files);
+    let index = tree.indexed(&[("index.models", "static")]);
+    let pool = |query: &str| {
+        let answer = search(&index, SearchRequest::new(query).explain());
+        let pool = answer.pool.expect("explained").into_iter();
+        let of = |name: &'static str| {
+            move |entry: &tamis::search::PoolEntry| entry.evidence.iter().any(|one| one.name == name)
+        };
+        pool.map(|entry| (entry.path.clone(), of("exact_message")(&entry), of("exact_elsewhere")(&entry)))
+            .collect::<Vec<_>>()
+    };
+    let found = pool("error: cannot mount shelf oak on the north wall");
+    assert_eq!(found[0], ("mount.rs".to_owned(), true, false), "{found:?}");
+    assert!(found[1..].iter().all(|(_, makes, elsewhere)| !makes && *elsewhere), "{found:?}");
+    let found = pool("which shelf is on the north wall");
+    assert!(found.iter().all(|(_, makes, elsewhere)| !makes && !elsewhere), "a question: {found:?}");
+}
+
+#[test]
 fn a_caller_can_waive_the_gate() {
     let tree = notes_tree();
     let query = "quantum chromodynamics lattice";
