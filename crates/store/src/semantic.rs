@@ -37,7 +37,7 @@ pub(crate) struct Semantic {
 /// One model's vectors: a file and the changes since.
 #[derive(Debug)]
 struct Live {
-    index: VectorIndex,
+    index: Arc<VectorIndex>,
     /// The stamp of the file; `None` without a usable file.
     stamp: Option<Stamp>,
     /// The rows of recent selections, until the index changes.
@@ -46,7 +46,7 @@ struct Live {
 
 impl Live {
     fn new(index: VectorIndex, stamp: Option<Stamp>) -> Live {
-        Live { index, stamp, rows: Recent::default() }
+        Live { index: Arc::new(index), stamp, rows: Recent::default() }
     }
 
     /// The rows of a selection; `None` for all.
@@ -107,9 +107,13 @@ impl Semantic {
         count: usize,
     ) -> Result<Nearest> {
         let live = self.current(database, model)?;
-        let live = reading(&live);
+        let (index, rows) = {
+            let live = reading(&live);
+            (live.index.clone(), live.rows(selection))
+        };
+        // Without the lock: a thread that waits for parts of this work can take up another search, which asks for the lock again.
         let failed = |error| StoreError::vectors(&self.file(model), &model.name, error);
-        live.index.nearest(vector, live.rows(selection).as_deref(), count, &Effort::default()).map_err(failed)
+        index.nearest(vector, rows.as_deref(), count, &Effort::default()).map_err(failed)
     }
 
     /// The number of passages with a vector of a model, if the index knows it or can soon know it; `None` if counting in the
@@ -259,16 +263,18 @@ impl Semantic {
             if !usable(&live.index) {
                 *live = Live::new(self.empty(model)?, None);
             }
-            let from = live.index.seq();
+            // Searches that still read the index keep the state that they began with.
+            let index = Arc::make_mut(&mut live.index);
+            let from = index.seq();
             for passage in replay::deleted_since(connection, from)? {
-                live.index.delete(passage);
+                index.delete(passage);
             }
             replay::vectors_since(connection, model, from, |passage, owner, vector| {
-                live.index
+                index
                     .add(passage, owner, vector)
                     .map_err(|error| TransactionError::from(StoreError::vectors(&path, &model.name, error)))
             })?;
-            live.index.advance(target);
+            index.advance(target);
             Ok(())
         })
     }
