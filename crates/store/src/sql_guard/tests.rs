@@ -15,8 +15,7 @@ use super::functions::FUNCTIONS;
 use super::snapshot::{Filling, Place, Snapshot};
 use super::{ABANDONED_BY_ALL, ABANDONED_BY_ONE, Guard, LONGEST_VALUE, SLOTS, Watch, functions};
 use crate::counting_allocator;
-use crate::error::StoreError;
-use crate::sql::{SQL_TABLES, SqlQuery, SqlValue};
+use crate::{SQL_TABLES, SqlQuery, SqlValue, StoreError};
 
 fn guard() -> Guard {
     Guard::new(Path::new("tamis.db"))

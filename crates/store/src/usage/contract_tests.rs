@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::error::Result;
 use crate::{
-    CallerKey, OpenedCount, Opening, Purged, QueryQuality, RETAINED, RecordedCandidate, RecordedSearch, ScoringKey,
-    ScoringKind, StoreError, UsageLog,
+    CallerKey, OpenedCount, Opening, Purged, QueryQuality, RETAINED, RecordedCandidate, RecordedSearch, Result,
+    ScoringKey, ScoringKind, StoreError, UsageLog,
 };
 
 /// A log, and what the tests do to it from outside.
