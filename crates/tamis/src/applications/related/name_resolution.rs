@@ -537,12 +537,7 @@ mod tests {
         assert!(none.allow("m", Before::Nothing, &known_everywhere, &site, Nearness::Elsewhere));
 
         for (language, text, name, expected) in [
-            (
-                "python",
-                "from errors import (\n    TimeoutError as Expired,\n    Closed,\n)\n",
-                "Expired",
-                "TimeoutError",
-            ),
+            ("python", "from errors import (\n  TimeoutError as Expired,\n  Closed,\n)\n", "Expired", "TimeoutError"),
             ("python", "import numpy.linalg as la\n", "la", "linalg"),
             ("typescript", "import { TimeoutError as Expired } from './errors';\n", "Expired", "TimeoutError"),
             ("typescript", "import * as errors from './errors';\n", "errors", "errors"),

@@ -480,10 +480,8 @@ mod tests {
             texts in proptest::collection::vec(("[\\PC\n]{0,300}", -1.0f64..1.0, any::<bool>()), 0..12),
             budget in 0usize..2500,
         ) {
-            let comments: Vec<Remark> = texts
-                .iter()
-                .map(|(text, similarity, bot)| Remark { bot: *bot, ..remark(text, *similarity) })
-                .collect();
+            let said = texts.iter().map(|(text, similarity, bot)| Remark { bot: *bot, ..remark(text, *similarity) });
+            let comments: Vec<Remark> = said.collect();
             let thread = assemble(&body, &comments, budget, RULES);
             prop_assert_eq!(thread.characters, thread.text.chars().count());
             prop_assert!(thread.characters <= budget);
