@@ -323,7 +323,7 @@ mod tests {
             "Edit retry_limit",
             "only after resume",
             "Restart the network and log in again",
-            "清除缓存后重启服务器即可解决这个问题",
+            "重启服务器即可解决这个问题",
             "See src/main.rs",
             "",
         ] {
