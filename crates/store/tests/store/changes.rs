@@ -209,8 +209,7 @@ fn a_batch_with_one_bad_change_changes_nothing(store: &dyn Store) {
     }
     let twice = [good, Change::Delete { document: a }, moved(a, "c.md")];
     assert!(matches!(store.apply(&twice), Err(StoreError::UnknownDocument { .. })));
-    assert_eq!(store.documents("here").unwrap().len(), 1);
-    assert_eq!(store.summary().unwrap().seq, seq);
+    assert_eq!((store.documents("here").unwrap().len(), store.summary().unwrap().seq), (1, seq));
 }
 
 fn one_text_is_embedded_once_and_its_vector_outlives_it(store: &dyn Store) {
@@ -269,8 +268,7 @@ fn the_summary_counts_what_is_there(store: &dyn Store) {
     assert_eq!(named(&summary.counts.roles), [("main".to_owned(), 2, 2), ("test".to_owned(), 1, 1)]);
     assert_eq!(summary.models[0].model, model());
     assert_eq!(summary.models[0].coverage.embedded, 3);
-    assert_eq!(summary.lexical_seq, Some(summary.seq));
-    assert_eq!(summary.models[0].file_seq, Some(summary.seq));
+    assert_eq!([summary.lexical_seq, summary.models[0].file_seq], [Some(summary.seq), Some(summary.seq)]);
     assert!(summary.sizes.database > 0 && summary.sizes.lexical > 0 && summary.sizes.vectors > 0);
     assert!(summary.last_publish_ms >= summary.last_change_ms && summary.last_change_ms.is_some());
 }

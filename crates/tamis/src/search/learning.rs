@@ -234,8 +234,7 @@ mod tests {
             super::key(&judged.search)
         };
         let fitted = shifts(&searches, 10);
-        assert_eq!(fitted.len(), 1);
-        assert_eq!(fitted[&key(|_| {}).expect("a search")].labels(), 60);
+        assert_eq!((fitted.len(), fitted[&key(|_| {}).expect("a search")].labels()), (1, 60));
         for other in [
             key(|search| search.mode = "lexical".into()),
             key(|search| search.namespace = "there".into()),

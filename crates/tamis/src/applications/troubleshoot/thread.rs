@@ -465,9 +465,7 @@ mod tests {
         let family = "👨‍👩‍👧";
         assert_eq!(beginning(&format!("ab{family}"), 4), "ab");
         assert_eq!(characters(beginning(&format!("e{}", "\u{301}".repeat(50)), 10)), 10, "but something stays");
-        assert_eq!(fitted("abcdef", 5), "ab...");
-        assert_eq!(fitted("abcdef", 2), "ab");
-        assert_eq!(fitted("abc", 3), "abc");
+        assert_eq!([fitted("abcdef", 5), fitted("abcdef", 2), fitted("abc", 3)], ["ab...", "ab", "abc"]);
 
         assert_eq!(with_line_feeds("\r\n \r\n  code\r\nmore\r\rend\r\n\r\n"), "  code\nmore\n\nend");
         assert_eq!(with_line_feeds(" \n\t"), "");
