@@ -292,8 +292,7 @@ mod tests {
 
     #[test]
     fn each_reading_takes_its_own_kind_and_numbers_take_integers() {
-        assert_eq!(Value::from(3_usize).as_number(), Some(3.0));
-        assert_eq!(Value::from(3.0).as_integer(), None);
+        assert_eq!((Value::from(3_usize).as_number(), Value::from(3.0).as_integer()), (Some(3.0), None));
         assert_eq!(Value::from(false).as_flag(), Some(false));
         assert_eq!(Value::from(String::from("first")).as_text(), Some("first"));
         assert_eq!(Value::from("first").as_number(), None);

@@ -205,8 +205,7 @@ mod tests {
     fn every_method_parses_bare_and_reads_back_what_it_prints() {
         for method in METHODS {
             let rule = parse(method.name).unwrap();
-            assert_eq!(rule.name(), method.name);
-            assert_eq!(rule.scale(), method.scale);
+            assert_eq!((rule.name(), rule.scale()), (method.name, method.scale));
             rule.check().unwrap();
             assert_eq!(METHODS.iter().filter(|other| other.name == method.name).count(), 1, "{}", method.name);
             for ((name, value), parameter) in rule.settings().iter().zip(method.parameters) {
@@ -233,8 +232,7 @@ mod tests {
         let rule = parse(" kneedle : pick = first , max-results=7,sensitivity=2 ").unwrap();
         assert_eq!(rule.to_string(), "kneedle:sensitivity=2,min_results=3,max_results=7,pick=first");
         let rule = parse("max-gap:adaptive=false,configured=.4").unwrap();
-        assert_eq!(rule.name(), "max_gap");
-        assert_eq!(rule.settings().last(), Some(&("adaptive", Value::from(false))));
+        assert_eq!((rule.name(), rule.settings().last()), ("max_gap", Some(&("adaptive", Value::from(false)))));
         assert_eq!(parse("otsu:").unwrap().to_string(), "otsu");
     }
 

@@ -92,8 +92,7 @@ fn any_pool() -> impl Strategy<Value = Pool> {
 /// Checks the properties of any cut.
 fn check(cut: &Cut, pool: &Pool) -> Result<(), TestCaseError> {
     prop_assert!(cut.keep <= pool.len());
-    prop_assert_eq!(cut.candidates, pool.len());
-    prop_assert_eq!(cut.keep + cut.dropped, cut.candidates);
+    prop_assert_eq!((cut.candidates, cut.keep + cut.dropped), (pool.len(), cut.candidates));
     prop_assert_eq!(cut.dropped_non_finite, pool.dropped_non_finite());
     prop_assert!(!cut.reason.is_empty() && !cut.reason.contains('\n') && !cut.reason.contains("NaN"), "{}", cut.reason);
     let json = serde_json::to_value(cut).expect("a cut serializes");

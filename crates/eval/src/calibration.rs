@@ -248,8 +248,7 @@ mod tests {
 
     #[test]
     fn one_side_alone_or_equal_forecasts_say_nothing_and_separate_sides_have_a_finite_slope() {
-        assert_eq!(Platt::fit(&[]), None);
-        assert_eq!(Platt::fit(&[(0.3, true), (0.6, true)]), None);
+        assert_eq!([Platt::fit(&[]), Platt::fit(&[(0.3, true), (0.6, true)])], [None, None]);
         assert_eq!(Platt::fit(&[(0.3, true), (0.3, false)]), None);
         let fitted = Platt::fit(&[(0.0, false), (0.2, false), (0.8, true), (1.0, true)]).expect("fitted");
         assert!(fitted.slope > 0.0 && fitted.slope.is_finite(), "{fitted:?}");

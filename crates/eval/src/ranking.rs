@@ -197,8 +197,7 @@ mod tests {
             }
             let expected = won / (answerable.len() * other.len()) as f64;
             prop_assert!((curve.auroc - expected).abs() < 1e-9);
-            prop_assert_eq!(curve.points[0], (0.0, 0.0));
-            prop_assert_eq!(*curve.points.last().unwrap(), (1.0, 1.0));
+            prop_assert_eq!([curve.points[0], *curve.points.last().unwrap()], [(0.0, 0.0), (1.0, 1.0)]);
         }
     }
 }

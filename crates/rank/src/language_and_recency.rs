@@ -198,8 +198,7 @@ mod tests {
         let adjustment = Adjustment::new(0.85, 1.5);
         assert!((1.0 - adjustment.similarity(0.6) - 0.51).abs() < 1e-12);
         assert!((adjustment.bm25(10.0) - 10.0 * (2.0 - 1.275)).abs() < 1e-12);
-        assert_eq!(Adjustment::default().similarity(0.6), 0.6);
-        assert_eq!(Adjustment::new(1.0, 2.5).bm25(4.0), 0.0);
+        assert_eq!((Adjustment::default().similarity(0.6), Adjustment::new(1.0, 2.5).bm25(4.0)), (0.6, 0.0));
     }
 
     const DAY: i64 = 86_400_000_000_000;
@@ -232,8 +231,7 @@ mod tests {
         assert!((decay.after(15.0) - 0.5f64.sqrt()).abs() < 1e-12);
         assert_eq!(decay.factor(Some(10 * DAY), 40 * DAY), 0.5);
         assert_eq!(Decay { half_life_days: 7.0 }.factor(Some(0), 7 * DAY), 0.5);
-        assert_eq!(decay.factor(Some(20 * DAY), 10 * DAY), 1.0);
-        assert_eq!(decay.factor(None, i64::MAX), 1.0);
+        assert_eq!([decay.factor(Some(20 * DAY), 10 * DAY), decay.factor(None, i64::MAX)], [1.0, 1.0]);
         assert_eq!(decay.after(f64::NAN), 1.0);
     }
 
@@ -242,8 +240,7 @@ mod tests {
         let decay = Decay { half_life_days: 0.1 };
         let factor = decay.factor(Some(i64::MIN), i64::MAX);
         assert!(factor > 0.0 && Decay::apply(0.8, factor) > Decay::apply(0.7, factor));
-        assert_eq!(Decay::apply(-0.2, 0.5), -0.2);
-        assert_eq!(Decay::apply(0.0, 0.5), 0.0);
+        assert_eq!([Decay::apply(-0.2, 0.5), Decay::apply(0.0, 0.5)], [-0.2, 0.0]);
         assert_eq!(Decay::apply(1.5, 0.5), 0.75);
     }
 

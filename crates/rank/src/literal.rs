@@ -405,10 +405,7 @@ mod tests {
             ("Cannot find module './x' from 'index.js'", "`Cannot find module '${request}' from '${from}'`"),
             ("undefined method foo for class Bar", "raise \"undefined method #{name} for class #{self}\""),
             ("cannot parse 17 as a date", "throw new Error(\"cannot parse \" + value + \" as a date\")"),
-            (
-                "index 7 out of range for slice of length 3",
-                "panic!(\"index {} out of range for slice of length {n:?}\")",
-            ),
+            ("index 7 out of range of slice of length 3", "panic!(\"index {} out of range of slice of length {n:?}\")"),
             ("can't pickle weakref objects here", "raise TypeError('can\\'t pickle weakref objects here')"),
             ("http: error: Request timed out (5.0s).", "f'Request timed out ({args.timeout}s).'"),
             ("server closed the connection", "\"server closed \\\n        the connection\""),

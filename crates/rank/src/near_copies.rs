@@ -150,8 +150,7 @@ mod tests {
     fn one_changed_word_of_a_short_text_makes_another() {
         let likeness = |a: &str, b: &str| Shingles::from_text(a).likeness(&Shingles::from_text(b));
         assert!(likeness("the timeout is 30 seconds by default", "the timeout is 60 seconds by default") < 0.5);
-        assert_eq!(likeness("timeout", "Timeout!"), 1.0);
-        assert_eq!(likeness("", "…"), 0.0);
+        assert_eq!([likeness("timeout", "Timeout!"), likeness("", "…")], [1.0, 0.0]);
         assert_eq!(likeness("Ölofen im Keller", "ölofen im keller"), 1.0);
     }
 

@@ -390,14 +390,12 @@ mod tests {
         assert_eq!(found(System::Linux, &home), paths(["/h/.config/tamis", "/h/.cache/tamis", "/h/.cache/tamis/eval"]));
         assert_eq!(found(System::Linux, &[]), [None, None, None]);
 
-        assert_eq!(
-            found(System::Mac, &[("HOME", "/no/such/home")]),
-            paths([
-                "/no/such/home/Library/Application Support/tamis",
-                "/no/such/home/Library/Caches/tamis",
-                "/no/such/home/Library/Caches/tamis/eval"
-            ])
-        );
+        let expected = paths([
+            "/no/such/home/Library/Application Support/tamis",
+            "/no/such/home/Library/Caches/tamis",
+            "/no/such/home/Library/Caches/tamis/eval",
+        ]);
+        assert_eq!(found(System::Mac, &[("HOME", "/no/such/home")]), expected);
         let windows = [("USERPROFILE", "U:/a"), ("APPDATA", "U:/a/AppData/Roaming"), ("LOCALAPPDATA", "L:/local")];
         let local = paths(["U:/a/AppData/Roaming/tamis", "L:/local/tamis", "L:/local/tamis/eval"]);
         assert_eq!(found(System::Windows, &windows), local);

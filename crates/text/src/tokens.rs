@@ -75,8 +75,7 @@ mod tests {
     #[test]
     fn counts_are_close_to_what_tokenizers_make() {
         assert_eq!(estimate_tokens("pub fn open(&self, path: &Path) -> Result<Self, Error> {"), 15);
-        assert_eq!(estimate_tokens("internationalization"), 4);
-        assert_eq!(estimate_tokens("日本語の text"), 5);
+        assert_eq!([estimate_tokens("internationalization"), estimate_tokens("日本語の text")], [4, 5]);
         assert_eq!(estimate_tokens(""), 0);
     }
 

@@ -116,8 +116,7 @@ fn a_large_function_is_cut_between_statements_and_keeps_its_signature() {
     let document = default("engine.rs", text.as_bytes());
     assert!(document.passages.len() > 3);
     for (index, passage) in document.passages.iter().enumerate() {
-        assert_eq!(passage.symbol.as_deref(), Some("Engine::start"));
-        assert_eq!(passage.kind, Kind::Method);
+        assert_eq!((passage.symbol.as_deref(), passage.kind), (Some("Engine::start"), Kind::Method));
         if index > 0 {
             let text = &passage.text;
             assert!(text.starts_with("        if ready(") || text.contains("Ok(())"), "{text}");

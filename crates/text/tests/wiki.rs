@@ -48,14 +48,12 @@ fn a_page_becomes_readable_sections() {
         .iter()
         .map(|passage| (passage.start_line, passage.heading.as_deref().unwrap_or(""), passage.text.as_str()))
         .collect();
-    assert_eq!(
-        told,
-        [
-            (1, "Schleuse Nord", "# Schleuse Nord\n\nDie Schleuse Nord ist die größte."),
-            (5, "Schleuse Nord > Betrieb", "## Betrieb\nSie öffnet um 6 Uhr, siehe den Plan."),
-            (8, "Schleuse Nord > Betrieb > Störung", "### Störung\n- Zuerst Pumpe 2 abstellen.\n- Dann gate --close."),
-        ]
-    );
+    let expected = [
+        (1, "Schleuse Nord", "# Schleuse Nord\n\nDie Schleuse Nord ist die größte."),
+        (5, "Schleuse Nord > Betrieb", "## Betrieb\nSie öffnet um 6 Uhr, siehe den Plan."),
+        (8, "Schleuse Nord > Betrieb > Störung", "### Störung\n- Zuerst Pumpe 2 abstellen.\n- Dann gate --close."),
+    ];
+    assert_eq!(told, expected);
     assert!(document.passages.iter().all(|passage| passage.kind == Kind::Section));
     assert_eq!(pages[1].document(&Options::default()).passages, []);
 }

@@ -234,13 +234,11 @@ mod tests {
     #[test]
     fn trap_no_knee_or_one_at_the_first_candidate_does_not_keep_the_whole_list() {
         let line: Vec<f64> = (0..20).map(|i| f64::from(20 - i)).collect();
-        assert_eq!(cut(&Kneedle::default(), &line).keep, 3);
-        assert_eq!(cut(&Kneedle::default(), &[0.5; 20]).keep, 3);
+        assert_eq!([cut(&Kneedle::default(), &line).keep, cut(&Kneedle::default(), &[0.5; 20]).keep], [3, 3]);
         // The first knee of a plateau and a cliff is index 0.
         let first = Kneedle { pick: Pick::First, ..Kneedle::default() };
         let cut_first = cut(&first, &cliff(5, 7));
-        assert_eq!(cut_first.keep, 3);
-        assert_eq!(cut_first.diagnostics["knee_index"].as_integer(), Some(0));
+        assert_eq!((cut_first.keep, cut_first.diagnostics["knee_index"].as_integer()), (3, Some(0)));
         // A concave curve has no other knee.
         assert_eq!(cut(&Kneedle::default(), &[1.0, 1.0, 1.0, 1.0, 0.0]).keep, 3);
     }
@@ -250,9 +248,7 @@ mod tests {
         let rule = Kneedle { min_results: 2, max_results: 4, ..Kneedle::default() };
         assert_eq!(cut(&rule, &cliff(5, 7)).keep, 4);
         assert_eq!(cut(&rule, &cliff(1, 12)).keep, 1, "a knee is believed below the least");
-        assert_eq!(cut(&rule, &[0.5; 9]).keep, 2);
-        assert_eq!(cut(&rule, &[0.5]).keep, 1);
-        assert_eq!(cut(&rule, &[]).keep, 0);
+        assert_eq!([cut(&rule, &[0.5; 9]).keep, cut(&rule, &[0.5]).keep, cut(&rule, &[]).keep], [2, 1, 0]);
         let reversed = Kneedle { min_results: 9, max_results: 4, ..Kneedle::default() };
         assert_eq!(cut(&reversed, &[0.5; 20]).keep, 4);
     }

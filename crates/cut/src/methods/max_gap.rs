@@ -226,8 +226,7 @@ mod tests {
         assert_eq!(MaxGap::default().cut(&pool).keep, 8);
         let pool = Pool::scores([0.90, 0.88, 0.85, 0.80, 0.50, 0.48, 0.45, 0.40]).unwrap();
         let cut = MaxGap::default().cut(&pool);
-        assert_eq!(cut.keep, 4);
-        assert_eq!(cut.threshold, Some(1.0 - 0.80));
+        assert_eq!((cut.keep, cut.threshold), (4, Some(1.0 - 0.80)));
         assert_eq!(cut.diagnostics["threshold_on"].as_text(), Some("distance"));
     }
 

@@ -364,8 +364,7 @@ mod tests {
     #[test]
     fn the_endpoint_may_ask_for_a_wait_but_not_for_any() {
         let mut backoff = Backoff::new(SECOND, SECOND * 5, 0);
-        assert_eq!(backoff.next(Some(SECOND * 5)), Some(SECOND * 5));
-        assert_eq!(backoff.next(Some(SECOND * 6)), None);
+        assert_eq!([backoff.next(Some(SECOND * 5)), backoff.next(Some(SECOND * 6))], [Some(SECOND * 5), None]);
     }
 
     #[test]

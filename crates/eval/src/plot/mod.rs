@@ -410,8 +410,7 @@ mod tests {
     #[test]
     fn text_is_safe_and_short() {
         assert_eq!(escape("<a href='x'>\"&\u{1}"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp;\u{fffd}");
-        assert_eq!(clipped("abcdef", 4), "abc…");
-        assert_eq!(clipped("ab\u{7}", 4), "ab\u{fffd}");
+        assert_eq!([clipped("abcdef", 4), clipped("ab\u{7}", 4)], ["abc…", "ab\u{fffd}"]);
     }
 
     #[test]

@@ -432,8 +432,7 @@ mod tests {
         assert_eq!(Shift::fit(&searches(0.0, &[true, true], 50)), Shift::NONE);
         let mut part = searches(0.0, &[true, false], 10);
         part.extend(vec![vec![(0.0, Some(true)), (0.0, None)]; 10]);
-        assert_eq!(Shift::fit(&part), Shift::NONE);
-        assert_eq!(Shift::fit::<Vec<JudgedEntry>>(&[]), Shift::NONE);
+        assert_eq!([Shift::fit(&part), Shift::fit::<Vec<JudgedEntry>>(&[])], [Shift::NONE, Shift::NONE]);
     }
 
     proptest! {

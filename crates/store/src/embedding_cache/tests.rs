@@ -202,8 +202,7 @@ fn several_at_once_lose_nothing() {
         }
     });
     let cache = open(&directory, 1 << 30);
-    assert_eq!(cache.summary().expect("read").vectors, 800);
-    assert_eq!(cache.damage().expect("read"), None);
+    assert_eq!((cache.summary().expect("read").vectors, cache.damage().expect("read")), (800, None));
 }
 
 proptest! {

@@ -412,10 +412,9 @@ mod tests {
     }
 
     fn marked<'t>(query: &[&str], text: &'t str, form: TextForm) -> Vec<&'t str> {
-        let terms: Vec<TermStatistics> = query
-            .iter()
-            .map(|term| TermStatistics { term: (*term).into(), document_frequency: 1, idf: 3.0, compound: false })
-            .collect();
+        let one =
+            |term: &&str| TermStatistics { term: (*term).into(), document_frequency: 1, idf: 3.0, compound: false };
+        let terms: Vec<TermStatistics> = query.iter().map(one).collect();
         let marks = Highlighter::new(&terms, 100).find(text, form);
         marks.into_iter().map(|mark| &text[mark.range]).collect()
     }

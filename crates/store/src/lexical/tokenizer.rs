@@ -390,13 +390,9 @@ mod tests {
             "Status 🚢 arrived → ok, 5 € = status 🚢 arrived → ok 5 €",
         ]);
         have(&[
-            "utf-8 = [utf8] utf 8",
-            "Größe\u{2011}n = [grossen] grosse n",
-            "2024-05-01 = 2024 05 01",
-            "n-1 a-b = n 1 a b",
-            "a--b end- -start = a b end start",
-            "東京-大阪 = 東京 大阪",
-            "┌──┐ █ … „x“ 👍🏽 = x 👍",
+            "utf-8 = [utf8] utf 8", "Größe\u{2011}n = [grossen] grosse n", "2024-05-01 = 2024 05 01",
+            "n-1 a-b = n 1 a b", "a--b end- -start = a b end start", "東京-大阪 = 東京 大阪", "┌──┐ █ … = ",
+            "„x“ 👍🏽 = x 👍",
         ]);
         let long = "part-".repeat(40);
         assert!(words(&long).iter().all(|word| word == "part"));
@@ -405,20 +401,10 @@ mod tests {
     #[test]
     fn accents_and_compatibility_forms_fold_and_scripts_without_spaces_give_pairs() {
         have(&[
-            "naïve Café = naive cafe",
-            "Straße STRAẞE = strasse strasse",
-            "Ærø ÆRØ = aero aero",
-            "ﬁle ｆｕｌｌ = file full",
-            "cafe\u{301} = cafe",
-            "Ελλάδα МОСКВА = ελλαδα москва",
-            "großÄnd = [grossand] gross and",
-            "全文検索 = 全文 文検 検索",
-            "字 = 字",
-            "データ = デー ータ",
-            "ﾃﾞｰﾀ = デー ータ",
-            "한국어 = 한국 국어",
-            "用Rust写 = 用 rust 写",
-            "東京2024年 = 東京 2024 年",
+            "naïve Café = naive cafe", "Straße STRAẞE = strasse strasse", "Ærø ÆRØ = aero aero",
+            "ﬁle ｆｕｌｌ = file full", "cafe\u{301} = cafe", "Ελλάδα = ελλαδα", "МОСКВА = москва",
+            "großÄnd = [grossand] gross and", "全文検索 = 全文 文検 検索", "字 = 字", "データ = デー ータ",
+            "ﾃﾞｰﾀ = デー ータ", "한국어 = 한국 국어", "用Rust写 = 用 rust 写", "東京2024年 = 東京 2024 年",
         ]);
     }
 

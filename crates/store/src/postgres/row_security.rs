@@ -69,16 +69,14 @@ pub(crate) async fn confined(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::Filter;
     use crate::postgres::connection::Connections;
     use crate::postgres::error::Failure;
     use crate::postgres::select::{Scope, Statement, Words};
     use crate::postgres::tests::{Random, TestStore, store};
     use crate::postgres::words::in_memory::TermNumbers;
     use crate::postgres::{PostgresStore, select};
-    use crate::record::{Attribute, Change, ModelKey, NewDocument, NewPassage, TextForm};
-    use crate::retrieval::LexicalQuery;
-    use crate::store::{Changes, Documents, LexicalRetriever, VectorRetriever};
+    use crate::prelude::*;
+    use crate::{Attribute, Change, Filter, LexicalQuery, ModelKey, NewDocument, NewPassage, TextForm};
     use std::collections::BTreeSet;
 
     /// Names that a list in SQL could misread.

@@ -261,8 +261,7 @@ mod tests {
             logs[0].search_ids(None, None, 999).unwrap().iter().filter(|id| id.starts_with("same")).count();
         assert!(same <= 40, "{same}");
         for log in logs {
-            assert_eq!(log.judged().unwrap().len(), 81);
-            assert_eq!(log.judgement_version().unwrap(), (240, 240));
+            assert_eq!((log.judged().unwrap().len(), log.judgement_version().unwrap()), (81, (240, 240)));
         }
         let both: Vec<Judgement> = logs[1].judgements("both").unwrap();
         assert_eq!(both.len(), 3, "the last of each passage");

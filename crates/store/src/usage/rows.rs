@@ -386,19 +386,11 @@ mod tests {
         let figure = || prop::option::of(-1e6f32..1e6);
         let entry = prop::option::of(0u32..4000);
         let exact = prop::option::of(any::<bool>());
-        ("[0-9a-f]{12}", figure(), figure(), figure(), figure(), figure(), entry, figure(), exact).prop_map(
-            |(passage, similarity, bm25, coverage, score, probability, entry, required, exact)| RecordedCandidate {
-                passage,
-                similarity,
-                bm25,
-                coverage,
-                score,
-                probability,
-                entry,
-                required,
-                exact,
-            },
-        )
+        let figures = [(); 6].map(|()| figure());
+        ("[0-9a-f]{12}", figures, entry, exact).prop_map(|(passage, figures, entry, exact)| {
+            let [similarity, bm25, coverage, score, probability, required] = figures;
+            RecordedCandidate { passage, similarity, bm25, coverage, score, probability, entry, required, exact }
+        })
     }
 
     fn passages(candidates: &[RecordedCandidate]) -> Vec<String> {

@@ -28,14 +28,11 @@ fn vector(seed: u64) -> Vec<f32> {
     let mut bytes = [0; 4 * DIMENSION];
     random.fill(&mut bytes);
     let (numbers, _) = bytes.as_chunks::<4>();
-    numbers
-        .iter()
-        .enumerate()
-        .map(|(position, bytes)| {
-            let noise = i32::from_le_bytes(*bytes) as f32 / i32::MAX as f32;
-            noise + if position as u64 == seed % 5 { 1.0 } else { 0.0 }
-        })
-        .collect()
+    let value = |(position, bytes): (usize, &[u8; 4])| {
+        let noise = i32::from_le_bytes(*bytes) as f32 / i32::MAX as f32;
+        noise + if position as u64 == seed % 5 { 1.0 } else { 0.0 }
+    };
+    numbers.iter().enumerate().map(value).collect()
 }
 
 /// Both stages, however few the rows.
@@ -78,11 +75,8 @@ fn snapshot_of(rows: u64) -> (tempfile::TempDir, PathBuf, Model) {
 }
 
 fn brute_force(model: &Model, query: &[f32], keep: impl Fn(u32) -> bool) -> Vec<(u64, f32)> {
-    let mut all: Vec<(u64, f32)> = model
-        .iter()
-        .filter(|(_, (document, _))| keep(*document))
-        .map(|(passage, (_, vector))| (*passage, cosine(query, vector)))
-        .collect();
+    let kept = model.iter().filter(|(_, (document, _))| keep(*document));
+    let mut all: Vec<_> = kept.map(|(passage, (_, vector))| (*passage, cosine(query, vector))).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     all
 }
@@ -242,11 +236,8 @@ fn the_sign_codes_find_what_brute_force_finds() {
     for seed in 0..20 {
         let query = vector(1_000_000 + seed);
         for keep in [None, Some(&(|document: u32| document % 2 == 1) as DocumentFilter<'_>)] {
-            let expected: Vec<u64> = brute_force(&model, &query, |document| keep.is_none_or(|keep| keep(document)))
-                .iter()
-                .take(20)
-                .map(|(passage, _)| *passage)
-                .collect();
+            let all = brute_force(&model, &query, |document| keep.is_none_or(|keep| keep(document)));
+            let expected: Vec<u64> = all.iter().take(20).map(|(passage, _)| *passage).collect();
             let reference = with_effort(&index, &query, keep, 40, &with(Instructions::available()[0]));
             for level in Instructions::available() {
                 assert_eq!(with_effort(&index, &query, keep, 40, &with(level)), reference, "{}", level.name());
@@ -365,26 +356,19 @@ fn bad_input_is_named_and_changes_nothing() {
     let before = nearest(&index, &vector(2), None, 100);
     let mut infinite = vector(1);
     infinite[3] = f32::NEG_INFINITY;
-    let messages = [
-        index.add(1, 1_u32, &[1.0]).unwrap_err(),
-        index.add(1, 1_u32, &infinite).unwrap_err(),
-        index.nearest(&[1.0; 25], None, 1, &Effort::default()).unwrap_err(),
-        index.nearest(&infinite, None, 1, &Effort::default()).unwrap_err(),
-        VectorIndex::new(0).unwrap_err(),
-        index.save(&path, &Identity { dimension: 8, ..identity() }).unwrap_err(),
-    ]
-    .map(|error| error.to_string());
-    assert_eq!(
-        messages,
-        [
-            "a vector of 1 dimensions was given to an index of 24; embed it with the index's model",
-            "the vector of passage 1 holds -inf at position 3; embed the passage again",
-            "a vector of 25 dimensions was given to an index of 24; embed it with the index's model",
-            "the query's vector holds -inf at position 3; embed the query again",
-            "0 dimensions are not possible; a vector has 1 to 65536",
-            "a vector of 8 dimensions was given to an index of 24; embed it with the index's model",
-        ]
-    );
+    let dimensions = |given: u32| {
+        format!("a vector of {given} dimensions was given to an index of 24; embed it with the index's model")
+    };
+    let nearest_to = |query: &[f32]| index.nearest(query, None, 1, &Effort::default()).unwrap_err().to_string();
+    assert_eq!(nearest_to(&[1.0; 25]), dimensions(25));
+    assert_eq!(nearest_to(&infinite), "the query's vector holds -inf at position 3; embed the query again");
+    let mut added = |vector: &[f32]| index.add(1, 1_u32, vector).unwrap_err().to_string();
+    assert_eq!(added(&[1.0]), dimensions(1));
+    assert_eq!(added(&infinite), "the vector of passage 1 holds -inf at position 3; embed the passage again");
+    let other = index.save(&path, &Identity { dimension: 8, ..identity() }).unwrap_err();
+    assert_eq!(other.to_string(), dimensions(8));
+    let none = VectorIndex::new(0).unwrap_err().to_string();
+    assert_eq!(none, "0 dimensions are not possible; a vector has 1 to 65536");
     assert_eq!(nearest(&index, &vector(2), None, 100), before);
 
     let mut writer = SnapshotWriter::create(&directory.path().join("other"), &identity(), 0).unwrap();
@@ -428,24 +412,18 @@ fn a_file_of_something_else_is_stale_and_of_nothing_corrupt() {
     assert!(matches!(Snapshot::open(directory.path(), &identity()).unwrap(), Opened::Corrupt(_)));
 
     let whole = fs::read(&path).unwrap();
-    for (content, reason) in [
-        (&[][..], "the file is shorter than its header"),
-        (&whole[..whole.len() - 1], "the file has 2563 bytes where 2564 belong"),
-        (&[7; 4096], "the file does not begin as a vector file does"),
+    let mut newer = whole.clone();
+    newer[12] += 1;
+    for (content, state, reason) in [
+        (&[][..], "Corrupt", "the file is shorter than its header"),
+        (&whole[..whole.len() - 1], "Corrupt", "the file has 2563 bytes where 2564 belong"),
+        (&[7; 4096], "Corrupt", "the file does not begin as a vector file does"),
+        (&newer, "Stale", "\"the file is of version 3, this program writes 2\""),
     ] {
         let damaged = path.with_extension("damaged");
         fs::write(&damaged, content).unwrap();
-        match Snapshot::open(&damaged, &identity()).unwrap() {
-            Opened::Corrupt(found) => assert!(found.contains(reason), "{found}"),
-            other => panic!("expected a corrupt file, found {other:?}"),
-        }
-    }
-    let mut newer = whole;
-    newer[12] += 1;
-    fs::write(path.with_extension("newer"), newer).unwrap();
-    match Snapshot::open(&path.with_extension("newer"), &identity()).unwrap() {
-        Opened::Stale(reason) => assert_eq!(reason, "the file is of version 3, this program writes 2"),
-        other => panic!("expected a stale file, found {other:?}"),
+        let found = format!("{:?}", Snapshot::open(&damaged, &identity()).unwrap());
+        assert!(found.starts_with(state) && found.contains(reason), "{found}");
     }
 }
 

@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use tamis_store::prelude::*;
-use tamis_store::{Access, EmbeddedStore, SQL_TABLES, SqlQuery, SqlValue, StoreError};
-
 use crate::common::*;
 
-fn limited(store: &EmbeddedStore, sql: &str, limit: usize) -> tamis_store::SqlRows {
+fn limited(store: &EmbeddedStore, sql: &str, limit: usize) -> SqlRows {
     store.query_sql(HERE, &SqlQuery { limit, ..SqlQuery::new(sql) }, &|| false).unwrap()
 }
 
@@ -59,7 +56,7 @@ fn an_answer_is_bounded_as_a_whole() {
     let given = limited(&pair.shared, &sql, 25);
     assert!(given.truncated && given.row_count >= 1 && given.row_count < 8, "{}", given.row_count);
     // The limit counts JSON bytes: here six a character.
-    let most = tamis_store::LEAST_SQL_BYTES;
+    let most = LEAST_SQL_BYTES;
     let wide = vec!["printf('%.*c', 2000, char(1)) AS \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\""; 99].join(", ");
     for (sql, complete) in [
         (format!("SELECT {wide} FROM claims"), false),
@@ -84,7 +81,7 @@ fn an_answer_is_bounded_as_a_whole() {
     }
     let given = limited(&pair.shared, &format!("SELECT '{}'", "x".repeat(5000)), 1);
     assert_eq!(given.columns, [format!("'{}… (5002 characters)", "x".repeat(99))]);
-    for most in [0, most - 1, tamis_store::MOST_SQL_BYTES + 1] {
+    for most in [0, most - 1, MOST_SQL_BYTES + 1] {
         let query = SqlQuery { max_bytes: most, ..SqlQuery::new("SELECT 1") };
         let error = pair.shared.query_sql(HERE, &query, &|| false).unwrap_err().to_string();
         assert!(error.contains(&format!("max_bytes = {most}: must be from 16384 to 1048576")), "{error}");

@@ -2,9 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use tamis_store::prelude::*;
-use tamis_store::{SqlQuery, SqlValue, StoreError};
-
 use crate::common::*;
 
 /// Counts without end.
@@ -169,7 +166,7 @@ fn what_is_too_large_is_refused_at_once() {
 fn whoever_asked_can_stop_waiting() {
     let pair = pair();
     let started = Instant::now();
-    let timeout = tamis_store::LONGEST_SQL_TIME;
+    let timeout = LONGEST_SQL_TIME;
     let query = SqlQuery { timeout, ..SqlQuery::new(format!("{ENDLESS}SELECT count(*) FROM t")) };
     let error = pair.shared.query_sql(HERE, &query, &|| started.elapsed() > Duration::from_millis(30)).unwrap_err();
     assert!(matches!(&error, StoreError::Sql { error, .. } if error.contains("cancelled")), "{error}");

@@ -3,11 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tamis_store::prelude::*;
-use tamis_store::{
-    Access, Change, Claim, Edge, EmbeddedStore, EvidenceRecord, Filter, Fragment, ModelKey, NewDocument, NewPassage,
-    NodeType, Page, Relation, SqlQuery, SqlRows, SqlValue, StoreError, Task, TextForm, Work,
-};
+pub use tamis_store::prelude::*;
+pub use tamis_store::*;
 
 /// The namespace that the statements query.
 pub const HERE: &str = "here";
@@ -37,32 +34,19 @@ pub fn pair() -> Pair {
 pub fn fill(store: &EmbeddedStore, namespace: &str, word: &str, claims: usize) {
     let (title, authors) = (format!("{word}work"), vec!["Ada".into(), "Bo".into()]);
     let (url, work_id) = (Some("https://example.org/a".into()), Some("w1".into()));
+    let page = Page { id: "p1".into(), url, title: Some(format!("{word}page")), work_id, ..Page::default() };
     let mut records = vec![
         EvidenceRecord::Task(Task { id: "t1".into(), question: format!("{word}why?"), ..Task::default() }),
         EvidenceRecord::Work(Work { id: "w1".into(), title, authors, year: Some(1999), ..Work::default() }),
-        EvidenceRecord::Page(Page {
-            id: "p1".into(),
-            url,
-            title: Some(format!("{word}page")),
-            work_id,
-            ..Page::default()
-        }),
+        EvidenceRecord::Page(page),
     ];
     for number in 0..claims {
-        records.push(EvidenceRecord::Fragment(Fragment {
-            id: format!("f{number}"),
-            page_id: "p1".into(),
-            text: format!("{word}fragment {number}"),
-            position: u32::try_from(number).ok(),
-            ..Fragment::default()
-        }));
-        records.push(EvidenceRecord::Claim(Claim {
-            id: format!("c{number}"),
-            task_id: "t1".into(),
-            text: format!("{word}claim {number}"),
-            confidence: Some(number as f64 / 100.0),
-            ..Claim::default()
-        }));
+        let (id, page_id, text) = (format!("f{number}"), "p1".into(), format!("{word}fragment {number}"));
+        let position = u32::try_from(number).ok();
+        records.push(EvidenceRecord::Fragment(Fragment { id, page_id, text, position, ..Fragment::default() }));
+        let (id, task_id, text) = (format!("c{number}"), "t1".into(), format!("{word}claim {number}"));
+        let confidence = Some(number as f64 / 100.0);
+        records.push(EvidenceRecord::Claim(Claim { id, task_id, text, confidence, ..Claim::default() }));
         records.push(EvidenceRecord::Edge(Edge {
             source_type: NodeType::Fragment,
             source_id: format!("f{number}"),

@@ -1,7 +1,5 @@
 //! A statement sees only the evidence of its namespace, whatever it names and however.
 
-use tamis_store::StoreError;
-
 use crate::common::*;
 
 /// Statements that try to see more than they may. On an index without other namespaces they return the same.
@@ -75,7 +73,7 @@ fn every_statement_that_is_allowed_gives_rows() {
     let pair = pair();
     let given = |sql: &str| assert!(!rows(&pair.shared, sql).is_empty(), "{sql}");
     ALLOWED.iter().for_each(|sql| given(sql));
-    for table in tamis_store::SQL_TABLES {
+    for table in SQL_TABLES {
         let name = table.name;
         for sql in [
             format!("SELECT 1 FROM {name}"),
@@ -97,7 +95,7 @@ fn errors_never_name_hidden_tables() {
     let database = rusqlite::Connection::open(pair.shared.directory().join("tamis.db")).unwrap();
     let mut tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
     let tables = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
-    let visible = |name: &String| tamis_store::SQL_TABLES.iter().any(|table| table.name == name);
+    let visible = |name: &String| SQL_TABLES.iter().any(|table| table.name == name);
     let hidden: Vec<String> = tables.map(Result::unwrap).filter(|name| !visible(name)).collect();
     assert!(hidden.len() > 10 && hidden.contains(&"models".to_owned()), "{hidden:?}");
     let names = |text: &str, name: &str| {

@@ -70,7 +70,7 @@ fn what_does_not_read_is_refused_and_changes_nothing() {
     }
     assert!(before == contents(pair.shared.directory()), "the database changed");
     assert!(!std::path::Path::new("/tmp/stolen.db").exists());
-    assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[tamis_store::SqlValue::Integer(25)]]);
+    assert_eq!(rows(&pair.shared, "SELECT count(*) FROM claims"), [[SqlValue::Integer(25)]]);
 }
 
 /// Words and signs that look dangerous but are harmless: the guard does not read text.
@@ -181,7 +181,7 @@ fn statement() -> impl Strategy<Value = String> {
 fn no_statement_panics_writes_runs_on_or_tells_of_another_namespace() {
     let pair = pair();
     let before = contents(pair.shared.directory());
-    let told = |store: &tamis_store::EmbeddedStore, sql: &str| {
+    let told = |store: &EmbeddedStore, sql: &str| {
         ask_within(store, sql, 40).map(|rows| (rows.columns, rows.rows)).map_err(|error| error.to_string())
     };
     let ended = |error: &str| error.contains("takes longer") || error.contains("of memory");

@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use tamis_store::{
-    Access, Change, DocumentId, EmbeddedStore, FileStat, Filter, ModelKey, NewDocument, NewPassage, PassageId, Store,
-    TextForm, TextHash,
-};
+pub use tamis_store::prelude::*;
+pub use tamis_store::*;
 
 /// A directory of its own, in memory if the system offers a file system there: the stores make the same calls and the
 /// tests do not wait for a disk.
@@ -33,6 +31,21 @@ pub fn on_every_store(test: impl Fn(&dyn Store)) {
         }
     }
 }
+
+/// Makes a test of each function, which gets an empty store of each kind.
+macro_rules! tests_on_every_store {
+    ($($name:ident)*) => {
+        mod on_every_store {
+            $(
+                #[test]
+                fn $name() {
+                    $crate::common::on_every_store(super::$name);
+                }
+            )*
+        }
+    };
+}
+pub(crate) use tests_on_every_store;
 
 pub fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, Access::ReadWrite).unwrap()
@@ -74,6 +87,16 @@ pub fn put(store: &dyn Store, documents: Vec<NewDocument>) {
     store.apply(&changes).unwrap();
 }
 
+/// The change that moves a document.
+pub fn moved(document: DocumentId, path: &str) -> Change {
+    Change::Move { document, path: path.into(), file: FileStat { size: 1, modified_ns: 2, stamp: 0 } }
+}
+
+/// The change of a document whose file was written again at this time.
+pub fn touched(document: DocumentId, modified_ns: i64) -> Change {
+    Change::Touch { document, file: FileStat { size: 99, modified_ns, stamp: 0 } }
+}
+
 pub fn publish(store: &dyn Store) {
     store.publish(&mut |_| Ok(())).unwrap();
 }
@@ -112,7 +135,7 @@ pub fn texts(store: &dyn Store, ids: &[PassageId]) -> Vec<String> {
 
 /// The texts that the lexical retriever finds.
 pub fn found(store: &dyn Store, query: &str) -> Vec<String> {
-    let hits = store.lexical(&tamis_store::LexicalQuery::new(query), &Filter::default(), 100).unwrap().hits;
+    let hits = store.lexical(&LexicalQuery::new(query), &Filter::default(), 100).unwrap().hits;
     texts(store, &hits.iter().map(|hit| hit.passage).collect::<Vec<_>>())
 }
 

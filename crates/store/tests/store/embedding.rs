@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use tamis_store::prelude::*;
-use tamis_store::{Filter, NewDocument, Store, StoreError};
-
-use crate::common::{MODEL, model, open, prose, put, temporary, vector_of};
+use crate::common::*;
 
 /// A document of this date whose passages have this role.
 fn dated(path: &str, role: &str, date: i64, texts: &[&str]) -> NewDocument {

@@ -2,9 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use tamis_store::prelude::*;
-use tamis_store::{EmbeddedStore, Filter, LexicalQuery, NewDocument, PassageId, StoreError};
-
 use crate::common::*;
 
 fn filled(directory: &std::path::Path) -> EmbeddedStore {
@@ -30,7 +27,7 @@ fn filled(directory: &std::path::Path) -> EmbeddedStore {
 }
 
 /// The passages that pass a filter, by each way of applying it: all ways must agree.
-pub fn passing(store: &dyn tamis_store::Store, filter: &Filter) -> BTreeSet<PassageId> {
+pub fn passing(store: &dyn Store, filter: &Filter) -> BTreeSet<PassageId> {
     let selected: BTreeSet<PassageId> = store.select(filter).unwrap().into_iter().map(|found| found.passage).collect();
     let lexical = store.lexical(&LexicalQuery::new("needle"), filter, 100).unwrap();
     assert_eq!(lexical.hits.iter().map(|hit| hit.passage).collect::<BTreeSet<_>>(), selected);
@@ -45,14 +42,10 @@ pub fn passing(store: &dyn tamis_store::Store, filter: &Filter) -> BTreeSet<Pass
     selected
 }
 
-fn paths(store: &dyn tamis_store::Store, filter: &Filter) -> Vec<String> {
+fn paths(store: &dyn Store, filter: &Filter) -> Vec<String> {
     let ids: Vec<PassageId> = passing(store, filter).into_iter().collect();
-    let paths: BTreeSet<String> = store
-        .passages(&[], &ids)
-        .unwrap()
-        .into_iter()
-        .map(|passage| format!("{}/{}", passage.namespace, passage.path))
-        .collect();
+    let passages = store.passages(&[], &ids).unwrap().into_iter();
+    let paths: BTreeSet<_> = passages.map(|passage| format!("{}/{}", passage.namespace, passage.path)).collect();
     paths.into_iter().collect()
 }
 

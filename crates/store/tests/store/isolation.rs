@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tamis_store::prelude::*;
-use tamis_store::{
-    Change, EmbeddedStore, Filter, LexicalHits, LexicalQuery, LexicalScore, NewDocument, PassageId, TextForm,
-};
 
 use crate::common::*;
+
+tests_on_every_store! {
+    a_namespace_that_is_not_there_or_has_nothing_finds_nothing
+}
 
 const NAMESPACES: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
 const WORDS: [&str; 8] = ["flour", "grain", "sand", "river", "sieve", "sea", "milling", "parseConfig"];
@@ -93,11 +93,9 @@ type Scored = ((String, String, u32), u32, u32);
 /// Hits in a form that can be compared between two stores, to the last bit. Passages with equal scores come by their
 /// numbers, which follow the order of insertion, in every store.
 fn lexical(found: &LexicalHits, names: &Names) -> (Vec<Scored>, String) {
-    let hits = found
-        .hits
-        .iter()
-        .map(|hit| (names[&hit.passage].clone(), hit.score.bm25.to_bits(), hit.score.coverage.to_bits()));
-    (hits.collect(), format!("{:?}", found.statistics))
+    let scored =
+        |hit: &LexicalHit| (names[&hit.passage].clone(), hit.score.bm25.to_bits(), hit.score.coverage.to_bits());
+    (found.hits.iter().map(scored).collect(), format!("{:?}", found.statistics))
 }
 
 fn bits(scores: &[LexicalScore]) -> Vec<(u32, u32)> {
@@ -137,7 +135,7 @@ fn assert_isolated(all: &EmbeddedStore, only: &EmbeddedStore, some: &[usize], qu
     let vector = [0.3, -0.2, 1.0, 0.5, -0.9, 0.1, 0.0, 0.7];
     let here = all.nearest(MODEL, &vector, &filter, k).unwrap();
     let there = only.nearest(MODEL, &vector, &Filter::default(), k).unwrap();
-    let semantic = |found: &tamis_store::Nearest, names: &Names| -> Vec<_> {
+    let semantic = |found: &Nearest, names: &Names| -> Vec<_> {
         found.hits.iter().map(|hit| (names[&hit.passage].clone(), hit.similarity.to_bits())).collect()
     };
     assert_eq!(semantic(&here, &names_of_all), semantic(&there, &names_of_only));
@@ -203,24 +201,20 @@ fn a_neighbour_of_long_passages_hides_nothing() {
     }
 }
 
-#[test]
-fn a_namespace_that_is_not_there_or_has_nothing_finds_nothing() {
-    on_every_store(|store| {
-        put(store, vec![prose("a.md", &["flour and sand", "flour"])]);
-        store.put_namespace(&tamis_store::NewNamespace { name: "empty".into(), ..Default::default() }).unwrap();
-        complete(store);
-        for name in ["nowhere", "empty"] {
-            let filter = Filter::namespace(name);
-            let found = store.lexical(&LexicalQuery::new("flour"), &filter, 5).unwrap();
-            assert_eq!((found.hits.len(), found.statistics.passages, found.statistics.indexed), (0, 0, 0));
-            assert_eq!(found.statistics.terms[0].document_frequency, 0);
-            assert_eq!(found.statistics.expected_score, 0.0);
-            let nearest = store.nearest(MODEL, &[1.0; 8], &filter, 5).unwrap();
-            assert_eq!((nearest.hits.len(), nearest.background.count), (0, 0));
-            let scores = store.bm25(&LexicalQuery::new("flour"), &filter, &all(store)).unwrap();
-            assert_eq!(scores, [LexicalScore::default(); 2]);
-        }
-    });
+fn a_namespace_that_is_not_there_or_has_nothing_finds_nothing(store: &dyn Store) {
+    put(store, vec![prose("a.md", &["flour and sand", "flour"])]);
+    store.put_namespace(&NewNamespace { name: "empty".into(), ..Default::default() }).unwrap();
+    complete(store);
+    for name in ["nowhere", "empty"] {
+        let filter = Filter::namespace(name);
+        let found = store.lexical(&LexicalQuery::new("flour"), &filter, 5).unwrap();
+        assert_eq!((found.hits.len(), found.statistics.passages, found.statistics.indexed), (0, 0, 0));
+        assert_eq!((found.statistics.terms[0].document_frequency, found.statistics.expected_score), (0, 0.0));
+        let nearest = store.nearest(MODEL, &[1.0; 8], &filter, 5).unwrap();
+        assert_eq!((nearest.hits.len(), nearest.background.count), (0, 0));
+        let scores = store.bm25(&LexicalQuery::new("flour"), &filter, &all(store)).unwrap();
+        assert_eq!(scores, [LexicalScore::default(); 2]);
+    }
 }
 
 /// The words of namespaces with near numbers are read in one pass.

@@ -3,14 +3,16 @@
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
-use tamis_store::prelude::*;
-use tamis_store::{
-    Attribute, AttributeCondition, Change, DateBound, DateRange, EmbeddedStore, FileStat, Filter, LexicalQuery,
-    NewDocument, NewPassage, PassageId, Store,
-};
 
 use crate::common::*;
 use crate::filters::passing;
+
+tests_on_every_store! {
+    the_date_is_the_passages_own_else_its_documents_else_its_files
+    the_newest_date_of_a_namespace_is_a_documents_own_else_a_files
+    records_and_attributes_come_back_in_the_order_asked_for
+    many_documents_are_filtered_like_few
+}
 
 const DAY: i64 = 86_400_000_000_000;
 
@@ -60,29 +62,21 @@ fn by(authors: &[&str]) -> Filter {
     Filter { authors: authors.iter().map(|&author| author.into()).collect(), ..Filter::default() }
 }
 
+/// A document of one text whose file was written on this day.
+fn written(day: i64, path: &str, text: &str) -> NewDocument {
+    NewDocument { file: FileStat { modified_ns: day * DAY, ..FileStat::default() }, ..prose(path, &[text]) }
+}
+
 /// Documents whose passages are dated in every possible way.
 fn dated() -> Vec<NewDocument> {
     let mut conversation = prose("issue:1", &["needle by itself", "needle by its document"]);
     conversation.passages[0].dated_ns = Some(10 * DAY);
     conversation.dated_ns = Some(20 * DAY);
     conversation.file.modified_ns = 90 * DAY;
-    let file = NewDocument {
-        file: FileStat { modified_ns: 30 * DAY, ..FileStat::default() },
-        ..prose("a.md", &["needle by its file"])
-    };
-    let committed = NewDocument {
-        dated_ns: Some(40 * DAY),
-        file: FileStat { modified_ns: 30 * DAY, ..FileStat::default() },
-        ..prose("b.md", &["needle by its commit"])
-    };
-    let undated = NewDocument {
-        file: FileStat { modified_ns: 0, ..FileStat::default() },
-        ..prose("page", &["needle without a date"])
-    };
-    let mut early = NewDocument {
-        file: FileStat { modified_ns: 0, ..FileStat::default() },
-        ..prose("early", &["needle before 1970"])
-    };
+    let file = written(30, "a.md", "needle by its file");
+    let committed = NewDocument { dated_ns: Some(40 * DAY), ..written(30, "b.md", "needle by its commit") };
+    let undated = written(0, "page", "needle without a date");
+    let mut early = written(0, "early", "needle before 1970");
     early.passages[0].dated_ns = Some(-5 * DAY);
     vec![conversation, file, committed, undated, early]
 }
@@ -92,56 +86,46 @@ fn between(since: Option<i64>, until: Option<i64>) -> Filter {
     Filter { dates: DateRange { since: bound(since), until: bound(until) }, ..Filter::default() }
 }
 
-#[test]
-fn the_date_is_the_passages_own_else_its_documents_else_its_files() {
-    on_every_store(|store| {
-        fill(store, dated());
-        for (since, until, expected) in [
-            (Some(10), Some(11), "by itself"),
-            (Some(20), Some(21), "by its document"),
-            (Some(30), Some(31), "by its file"),
-            (Some(40), Some(41), "by its commit"),
-            (None, Some(0), "before 1970"),
-            (Some(41), None, ""),
-            (Some(20), Some(40), "by its document, by its file"),
-            // From the first moment to before the last.
-            (Some(-5), Some(10), "before 1970"),
-            (Some(40), Some(10), ""),
-        ] {
-            assert_eq!(passed(store, &between(since, until)).join(", "), expected, "{since:?} {until:?}");
-        }
-        assert_eq!(passing(store, &between(None, None)).len(), 6);
-        let between =
-            |since, until| Filter { dates: DateRange { since: Some(since), until: Some(until) }, ..Filter::default() };
-        let always = between(DateBound::at(i64::MIN), DateBound::at(i64::MAX));
-        assert_eq!(passing(store, &always).len(), 5, "a passage without a date never passes");
-        // The asker's day begins eight hours later. What has a time is compared with the moment.
-        let hours = DAY / 3;
-        let begin = |day: i64| DateBound { moment_ns: day * DAY + hours, day_ns: day * DAY };
-        let day = between(begin(20), begin(21));
-        for ids in [Vec::new(), all(store)] {
-            assert_eq!(passed(store, &Filter { ids, ..day.clone() }), ["by its document"]);
-        }
-        let ids = Filter { ids: all(store), ..self::between(Some(30), None) };
-        assert_eq!(passing(store, &ids).len(), 2);
-    });
+fn the_date_is_the_passages_own_else_its_documents_else_its_files(store: &dyn Store) {
+    fill(store, dated());
+    for (since, until, expected) in [
+        (Some(10), Some(11), "by itself"),
+        (Some(20), Some(21), "by its document"),
+        (Some(30), Some(31), "by its file"),
+        (Some(40), Some(41), "by its commit"),
+        (None, Some(0), "before 1970"),
+        (Some(41), None, ""),
+        (Some(20), Some(40), "by its document, by its file"),
+        // From the first moment to before the last.
+        (Some(-5), Some(10), "before 1970"),
+        (Some(40), Some(10), ""),
+    ] {
+        assert_eq!(passed(store, &between(since, until)).join(", "), expected, "{since:?} {until:?}");
+    }
+    assert_eq!(passing(store, &between(None, None)).len(), 6);
+    let between =
+        |since, until| Filter { dates: DateRange { since: Some(since), until: Some(until) }, ..Filter::default() };
+    let always = between(DateBound::at(i64::MIN), DateBound::at(i64::MAX));
+    assert_eq!(passing(store, &always).len(), 5, "a passage without a date never passes");
+    // The asker's day begins eight hours later. What has a time is compared with the moment.
+    let hours = DAY / 3;
+    let begin = |day: i64| DateBound { moment_ns: day * DAY + hours, day_ns: day * DAY };
+    let day = between(begin(20), begin(21));
+    for ids in [Vec::new(), all(store)] {
+        assert_eq!(passed(store, &Filter { ids, ..day.clone() }), ["by its document"]);
+    }
+    let ids = Filter { ids: all(store), ..self::between(Some(30), None) };
+    assert_eq!(passing(store, &ids).len(), 2);
 }
 
-#[test]
-fn the_newest_date_of_a_namespace_is_a_documents_own_else_a_files() {
-    on_every_store(|store| {
-        // A file without a date of its own was written later, at 50.
-        let elsewhere = |path: &str, modified: i64| NewDocument {
-            namespace: "there".into(),
-            file: FileStat { modified_ns: modified * DAY, ..FileStat::default() },
-            ..prose(path, &["needle"])
-        };
-        fill(store, [dated(), vec![elsewhere("c.md", 50), elsewhere("d.md", 7)]].concat());
-        let expected = |there: i64| vec![("here".to_owned(), 40 * DAY), ("there".to_owned(), there * DAY)];
-        assert_eq!(store.newest_dates().unwrap(), expected(50));
-        store.set_dates("there", &[("d.md".into(), 9 * DAY)]).unwrap();
-        assert_eq!(store.newest_dates().unwrap(), expected(9), "a date of its own decides");
-    });
+fn the_newest_date_of_a_namespace_is_a_documents_own_else_a_files(store: &dyn Store) {
+    // A file without a date of its own was written later, at 50.
+    let elsewhere = |path: &str, day: i64| NewDocument { namespace: "there".into(), ..written(day, path, "needle") };
+    fill(store, [dated(), vec![elsewhere("c.md", 50), elsewhere("d.md", 7)]].concat());
+    let expected = |there: i64| vec![("here".to_owned(), 40 * DAY), ("there".to_owned(), there * DAY)];
+    assert_eq!(store.newest_dates().unwrap(), expected(50));
+    store.set_dates("there", &[("d.md".into(), 9 * DAY)]).unwrap();
+    assert_eq!(store.newest_dates().unwrap(), expected(9), "a date of its own decides");
 }
 
 #[test]
@@ -152,39 +136,31 @@ fn dates_that_change_alone_are_seen_by_filters_that_were_asked_before() {
     assert_eq!(passed(&store, &late), [""; 0]);
     assert_eq!(store.set_dates("here", &[("b.md".into(), 60 * DAY)]).unwrap(), 1);
     assert_eq!(passed(&store, &late), ["by its commit"]);
-    store
-        .apply(&[Change::Touch {
-            document: id_of(&store, "a.md"),
-            file: FileStat { size: 10, modified_ns: 70 * DAY, stamp: 0 },
-        }])
-        .unwrap();
+    store.apply(&[touched(id_of(&store, "a.md"), 70 * DAY)]).unwrap();
     assert_eq!(passed(&store, &late), ["by its commit", "by its file"]);
-    let other = EmbeddedStore::open(directory.path(), tamis_store::Access::ReadOnly).unwrap();
+    let other = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
     assert_eq!(passed(&other, &late), ["by its commit", "by its file"]);
     drop(other);
     store.set_dates("here", &[("a.md".into(), 45 * DAY)]).unwrap();
     assert_eq!(passed(&store, &late), ["by its commit"]);
 }
 
-#[test]
-fn records_and_attributes_come_back_in_the_order_asked_for() {
-    on_every_store(|store| {
-        let labels = [("state", "open"), ("label", "Bug"), ("label", "Bug"), ("label", "a"), ("label", "B")];
-        fill(store, vec![issue(1, &labels), issue(2, &[]), prose("a.md", &["needle"])]);
-        let [first, second, plain] = ["issue:1", "issue:2", "a.md"].map(|path| id_of(store, path));
-        let gone = tamis_store::DocumentId(4_000_000);
-        let record = |number: u32| Some(format!("{{\"number\":{number}}}"));
-        let asked = [gone, plain, second, first, plain];
-        assert_eq!(store.records(&[], &asked).unwrap(), [None, None, record(2), record(1), None]);
-        // In order, each once.
-        let known = attributes(&[("label", "B"), ("label", "Bug"), ("label", "a"), ("state", "open")]);
-        let found = store.attributes(&[], &[plain, first, gone, first]).unwrap();
-        assert_eq!(found, [vec![], known.clone(), vec![], known]);
-        let body = store.document_passages("here", "issue:1").unwrap().remove(1);
-        assert_eq!((body.author.as_deref(), body.part, body.dated_ns), (Some("bob"), Some(1), None));
-        let origin = store.document("here", "issue:1").unwrap().unwrap().origin;
-        assert_eq!(origin.as_deref(), Some("github:owner/repository"));
-    });
+fn records_and_attributes_come_back_in_the_order_asked_for(store: &dyn Store) {
+    let labels = [("state", "open"), ("label", "Bug"), ("label", "Bug"), ("label", "a"), ("label", "B")];
+    fill(store, vec![issue(1, &labels), issue(2, &[]), prose("a.md", &["needle"])]);
+    let [first, second, plain] = ["issue:1", "issue:2", "a.md"].map(|path| id_of(store, path));
+    let gone = DocumentId(4_000_000);
+    let record = |number: u32| Some(format!("{{\"number\":{number}}}"));
+    let asked = [gone, plain, second, first, plain];
+    assert_eq!(store.records(&[], &asked).unwrap(), [None, None, record(2), record(1), None]);
+    // In order, each once.
+    let known = attributes(&[("label", "B"), ("label", "Bug"), ("label", "a"), ("state", "open")]);
+    let found = store.attributes(&[], &[plain, first, gone, first]).unwrap();
+    assert_eq!(found, [vec![], known.clone(), vec![], known]);
+    let body = store.document_passages("here", "issue:1").unwrap().remove(1);
+    assert_eq!((body.author.as_deref(), body.part, body.dated_ns), (Some("bob"), Some(1), None));
+    let origin = store.document("here", "issue:1").unwrap().unwrap().origin;
+    assert_eq!(origin.as_deref(), Some("github:owner/repository"));
 }
 
 #[test]
@@ -201,9 +177,7 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
     assert_eq!(store.records(&[], &[first]).unwrap(), [None]);
     assert_eq!(store.attributes(&[], &[first]).unwrap(), [attributes(&[("state", "closed")])]);
 
-    let moved =
-        Change::Move { document: second, path: "issue:7".into(), file: FileStat { size: 1, modified_ns: 0, stamp: 0 } };
-    store.apply(&[moved]).unwrap();
+    store.apply(&[moved(second, "issue:7")]).unwrap();
     publish(&store);
     assert_eq!(store.document("here", "issue:7").unwrap().unwrap().document, second);
     assert_eq!(store.attributes(&[], &[second]).unwrap(), [attributes(&[("state", "open")])]);
@@ -212,13 +186,7 @@ fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
     assert_eq!(passed(&store, &by(&["alice"])), ["body 1", "body 2"]);
 
     // A document whose path another one takes is deleted with all its metadata.
-    store
-        .apply(&[Change::Move {
-            document: second,
-            path: "issue:1".into(),
-            file: FileStat { size: 1, modified_ns: 0, stamp: 0 },
-        }])
-        .unwrap();
+    store.apply(&[moved(second, "issue:1")]).unwrap();
     publish(&store);
     assert_eq!(store.attributes(&[], &[first, second]).unwrap(), [vec![], attributes(&[("state", "open")])]);
     assert_sound(&store);
@@ -244,12 +212,8 @@ fn attributes_and_records_of_no_document_are_found_by_the_check() {
     let directory = temporary();
     let store = filled(directory.path(), vec![issue(1, &[("state", "open")])]);
     let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
-    connection
-        .execute_batch(
-            "PRAGMA foreign_keys = OFF; INSERT INTO attributes VALUES (77, 'state', 'open', 'open'); \
-             INSERT INTO records VALUES (78, '{}');",
-        )
-        .unwrap();
+    let rows = "INSERT INTO attributes VALUES (77, 'state', 'open', 'open'); INSERT INTO records VALUES (78, '{}')";
+    connection.execute_batch(&format!("PRAGMA foreign_keys = OFF; {rows}")).unwrap();
     let problems = store.check().unwrap().problems;
     assert!(problems[0].message.contains("2 rows refer to missing rows"), "{problems:?}");
     // They have no passage that passes.
@@ -257,29 +221,22 @@ fn attributes_and_records_of_no_document_are_found_by_the_check() {
 }
 
 /// More documents than are looked up one by one.
-#[test]
-fn many_documents_are_filtered_like_few() {
-    on_every_store(|store| {
-        put(
-            store,
-            (0..2_500)
-                .map(|number| {
-                    let state = if number % 2 == 0 { "open" } else { "closed" };
-                    issue(number, &[("state", state), ("label", if number % 10 == 0 { "rare" } else { "common" })])
-                })
-                .collect(),
-        );
-        let count = |filter: &Filter| store.select(filter).unwrap().len();
-        assert_eq!(count(&having(&[("state", &["open"])])), 2_500);
-        assert_eq!(count(&having(&[("state", &["open"]), ("label", &["rare"])])), 500);
-        assert_eq!(count(&having(&[("label", &["rare"]), ("state", &["closed"])])), 0);
-        let commented = Filter { authors: vec!["Bob".into()], ..having(&[("state", &["open"])]) };
-        assert_eq!(count(&commented), 1_250);
-        let few = Filter { authors: vec!["Bob".into()], ..having(&[("label", &["rare"])]) };
-        assert_eq!(count(&few), 250);
-        let path = Filter { path_globs: vec!["issue:1*".into()], ..having(&[("label", &["rare"])]) };
-        assert_eq!(count(&path), 2 * (1 + 10 + 100));
-    });
+fn many_documents_are_filtered_like_few(store: &dyn Store) {
+    let numbered = |number: u32| {
+        let state = if number.is_multiple_of(2) { "open" } else { "closed" };
+        issue(number, &[("state", state), ("label", if number.is_multiple_of(10) { "rare" } else { "common" })])
+    };
+    put(store, (0..2_500).map(numbered).collect());
+    let count = |filter: &Filter| store.select(filter).unwrap().len();
+    assert_eq!(count(&having(&[("state", &["open"])])), 2_500);
+    assert_eq!(count(&having(&[("state", &["open"]), ("label", &["rare"])])), 500);
+    assert_eq!(count(&having(&[("label", &["rare"]), ("state", &["closed"])])), 0);
+    let commented = Filter { authors: vec!["Bob".into()], ..having(&[("state", &["open"])]) };
+    assert_eq!(count(&commented), 1_250);
+    let few = Filter { authors: vec!["Bob".into()], ..having(&[("label", &["rare"])]) };
+    assert_eq!(count(&few), 250);
+    let path = Filter { path_globs: vec!["issue:1*".into()], ..having(&[("label", &["rare"])]) };
+    assert_eq!(count(&path), 2 * (1 + 10 + 100));
 }
 
 const STATES: [&str; 3] = ["open", "closed", "Merged"];
@@ -317,15 +274,13 @@ fn asked() -> impl Strategy<Value = Asked> {
     let labels = prop::collection::vec(prop::collection::vec(0u8..4, 0..3), 0..3);
     let states = prop::collection::vec(0..STATES.len(), 0..3);
     let authors = prop::collection::vec(0..AUTHORS.len(), 0..3);
-    (states, labels, authors, prop::option::of(-3i64..8), prop::option::of(-3i64..8), prop::bool::weighted(0.2))
-        .prop_map(|(states, labels, authors, since, until, functions)| Asked {
-            states,
-            labels,
-            authors,
-            since,
-            until,
-            functions,
-        })
+    let dates = (prop::option::of(-3i64..8), prop::option::of(-3i64..8));
+    (states, labels, authors, dates, prop::bool::weighted(0.2)).prop_map(
+        |(states, labels, authors, dates, functions)| {
+            let (since, until) = dates;
+            Asked { states, labels, authors, since, until, functions }
+        },
+    )
 }
 
 impl Known {
@@ -361,11 +316,8 @@ impl Known {
 
 impl Asked {
     fn filter(&self) -> Filter {
-        let mut attributes: Vec<AttributeCondition> = self
-            .labels
-            .iter()
-            .map(|any_of| AttributeCondition::new("label", any_of.iter().map(|label| format!("l{label}"))))
-            .collect();
+        let label = |any_of: &Vec<u8>| AttributeCondition::new("label", any_of.iter().map(|label| format!("l{label}")));
+        let mut attributes: Vec<AttributeCondition> = self.labels.iter().map(label).collect();
         if !self.states.is_empty() {
             attributes.push(AttributeCondition::new("state", self.states.iter().map(|&at| STATES[at].to_uppercase())));
         }
@@ -388,19 +340,14 @@ proptest! {
     ) {
         let directory = temporary();
         let store = filled(directory.path(), documents.iter().enumerate().map(|(number, known)| known.document(number)).collect());
-        let places: BTreeMap<PassageId, (usize, usize)> = all(&store)
-            .into_iter()
-            .map(|id| {
-                let stored = store.passages(&[], &[id]).unwrap().remove(0);
-                (id, (stored.path.parse().unwrap(), stored.ordinal as usize))
-            })
-            .collect();
+        let place = |id: PassageId| {
+            let stored = store.passages(&[], &[id]).unwrap().remove(0);
+            (id, (stored.path.parse().unwrap(), stored.ordinal as usize))
+        };
+        let places: BTreeMap<PassageId, (usize, usize)> = all(&store).into_iter().map(place).collect();
         for asked in &questions {
-            let expected: BTreeSet<PassageId> = places
-                .iter()
-                .filter(|(_, (number, place))| documents[*number].passes(*place, asked))
-                .map(|(&id, _)| id)
-                .collect();
+            let passing_ones = places.iter().filter(|(_, (number, place))| documents[*number].passes(*place, asked));
+            let expected: BTreeSet<PassageId> = passing_ones.map(|(&id, _)| id).collect();
             // Both retrievers, the selection and the counts agree.
             prop_assert_eq!(&passing(&store, &asked.filter()), &expected, "{:?}", asked);
             // A smaller limit still returns only passages that pass.

@@ -1,111 +1,101 @@
 //! Several repositories in one store: the registry, dates, calibrated thresholds.
 
-use tamis_store::prelude::*;
-use tamis_store::{Calibration, Change, FileStat, NewDocument, NewNamespace, StoreError, Tree};
-
 use crate::common::*;
+
+tests_on_every_store! {
+    namespaces_are_those_put_into_and_those_made_known
+    a_namespace_goes_with_all_its_documents
+    an_origin_goes_where_asked
+    dates_are_set_without_a_change_and_replaced_by_a_put
+}
 
 fn in_namespace(namespace: &str, document: NewDocument) -> NewDocument {
     NewDocument { namespace: namespace.into(), ..document }
 }
 
-#[test]
-fn namespaces_are_those_put_into_and_those_made_known() {
-    on_every_store(|store| {
-        put(store, vec![prose("a.md", &["one", "two"]), in_namespace("there", prose("a.md", &["three"]))]);
-        let known = NewNamespace { name: "there".into(), owner: Some("crew".into()), shared: true };
-        store.put_namespace(&known).unwrap();
-        store.put_namespace(&NewNamespace { name: "empty".into(), ..NewNamespace::default() }).unwrap();
-        let named = || -> Vec<(String, u64, u64)> {
-            store.namespaces().unwrap().into_iter().map(|known| (known.name, known.documents, known.passages)).collect()
-        };
-        assert_eq!(named(), [("empty".into(), 0, 0), ("here".into(), 1, 2), ("there".into(), 1, 1)]);
-        let there = store.namespaces().unwrap().remove(2);
-        assert_eq!((there.root, there.owner, there.shared), (None, known.owner.clone(), true));
+fn namespaces_are_those_put_into_and_those_made_known(store: &dyn Store) {
+    put(store, vec![prose("a.md", &["one", "two"]), in_namespace("there", prose("a.md", &["three"]))]);
+    let known = NewNamespace { name: "there".into(), owner: Some("crew".into()), shared: true };
+    store.put_namespace(&known).unwrap();
+    store.put_namespace(&NewNamespace { name: "empty".into(), ..NewNamespace::default() }).unwrap();
+    let named = || -> Vec<(String, u64, u64)> {
+        store.namespaces().unwrap().into_iter().map(|known| (known.name, known.documents, known.passages)).collect()
+    };
+    assert_eq!(named(), [("empty".into(), 0, 0), ("here".into(), 1, 2), ("there".into(), 1, 1)]);
+    let there = store.namespaces().unwrap().remove(2);
+    assert_eq!((there.root, there.owner, there.shared), (None, known.owner.clone(), true));
 
-        put(store, vec![in_namespace("there", prose("b.md", &["four"]))]);
-        let there = store.namespaces().unwrap().remove(2);
-        assert_eq!(there.owner.as_deref(), Some("crew"), "documents change nothing of what is known");
-        assert_eq!(there.documents, 2);
-        store.put_namespace(&NewNamespace { owner: None, shared: false, ..known }).unwrap();
-        let there = store.namespaces().unwrap().remove(2);
-        assert_eq!((there.owner, there.shared, there.documents), (None, false, 2));
+    put(store, vec![in_namespace("there", prose("b.md", &["four"]))]);
+    let there = store.namespaces().unwrap().remove(2);
+    assert_eq!(there.owner.as_deref(), Some("crew"), "documents change nothing of what is known");
+    assert_eq!(there.documents, 2);
+    store.put_namespace(&NewNamespace { owner: None, shared: false, ..known }).unwrap();
+    let there = store.namespaces().unwrap().remove(2);
+    assert_eq!((there.owner, there.shared, there.documents), (None, false, 2));
 
-        let nameless = store.put_namespace(&NewNamespace::default()).unwrap_err();
-        assert!(matches!(nameless, StoreError::Invalid { .. }), "{nameless}");
-    });
+    let nameless = store.put_namespace(&NewNamespace::default()).unwrap_err();
+    assert!(matches!(nameless, StoreError::Invalid { .. }), "{nameless}");
 }
 
-#[test]
-fn a_namespace_goes_with_all_its_documents() {
-    on_every_store(|store| {
-        let there = |path: &str, texts: &[&str]| in_namespace("there", prose(path, texts));
-        put(store, vec![prose("a.md", &["flour"]), there("a.md", &["flour", "sand"]), there("b.md", &["flour too"])]);
-        complete(store);
-        let before = store.change_number().unwrap();
-        let applied = store.remove_namespace("there").unwrap();
-        assert_eq!((applied.deleted, applied.passages_deleted), (2, 3));
-        let removed = store.change_number().unwrap();
-        assert!(removed > before && applied.seq == removed);
-        publish(store);
-        assert_eq!(found(store, "flour sand"), ["flour"]);
-        assert_eq!(store.namespaces().unwrap().len(), 1);
-        assert_eq!(store.remove_namespace("there").unwrap().deleted, 0);
-        put(store, vec![in_namespace("there", prose("c.md", &["flour again"]))]);
-        publish(store);
-        assert_eq!(found(store, "flour").len(), 2);
-        assert!(store.change_number().unwrap() > removed);
-        assert_sound(store);
-    });
+fn a_namespace_goes_with_all_its_documents(store: &dyn Store) {
+    let there = |path: &str, texts: &[&str]| in_namespace("there", prose(path, texts));
+    put(store, vec![prose("a.md", &["flour"]), there("a.md", &["flour", "sand"]), there("b.md", &["flour too"])]);
+    complete(store);
+    let before = store.change_number().unwrap();
+    let applied = store.remove_namespace("there").unwrap();
+    assert_eq!((applied.deleted, applied.passages_deleted), (2, 3));
+    let removed = store.change_number().unwrap();
+    assert!(removed > before && applied.seq == removed);
+    publish(store);
+    assert_eq!(found(store, "flour sand"), ["flour"]);
+    assert_eq!((store.namespaces().unwrap().len(), store.remove_namespace("there").unwrap().deleted), (1, 0));
+    put(store, vec![in_namespace("there", prose("c.md", &["flour again"]))]);
+    publish(store);
+    assert_eq!(found(store, "flour").len(), 2);
+    assert!(store.change_number().unwrap() > removed);
+    assert_sound(store);
 }
 
-#[test]
-fn an_origin_goes_where_asked() {
-    on_every_store(|store| {
-        let imported = |namespace: &str, path: &str| {
-            let document = NewDocument { origin: Some("web:x".into()), ..prose(path, &["one"]) };
-            in_namespace(namespace, document)
-        };
-        let origins = vec![imported("here", "1"), imported("here", "2"), imported("there", "1")];
-        put(store, [origins, vec![prose("own.md", &["two"])]].concat());
-        let namespaces = ["here".to_owned(), "nowhere".to_owned(), "here".to_owned()];
-        let removed = store.remove_origin("web:x", &namespaces).unwrap();
-        assert_eq!((removed.deleted, removed.passages_deleted), (2, 2));
-        let left: Vec<_> = store.documents("here").unwrap().into_iter().map(|left| left.path).collect();
-        assert_eq!((left, store.documents("there").unwrap().len()), (vec!["own.md".to_owned()], 1));
-        let origins: Vec<_> = store.origins().unwrap().into_iter().map(|one| (one.name, one.documents)).collect();
-        assert_eq!(origins, [("web:x".to_owned(), 1)]);
-        publish(store);
-        assert_sound(store);
-    });
+fn an_origin_goes_where_asked(store: &dyn Store) {
+    let imported = |namespace: &str, path: &str| {
+        let document = NewDocument { origin: Some("web:x".into()), ..prose(path, &["one"]) };
+        in_namespace(namespace, document)
+    };
+    let origins = vec![imported("here", "1"), imported("here", "2"), imported("there", "1")];
+    put(store, [origins, vec![prose("own.md", &["two"])]].concat());
+    let namespaces = ["here".to_owned(), "nowhere".to_owned(), "here".to_owned()];
+    let removed = store.remove_origin("web:x", &namespaces).unwrap();
+    assert_eq!((removed.deleted, removed.passages_deleted), (2, 2));
+    let left: Vec<_> = store.documents("here").unwrap().into_iter().map(|left| left.path).collect();
+    assert_eq!((left, store.documents("there").unwrap().len()), (vec!["own.md".to_owned()], 1));
+    let origins: Vec<_> = store.origins().unwrap().into_iter().map(|one| (one.name, one.documents)).collect();
+    assert_eq!(origins, [("web:x".to_owned(), 1)]);
+    publish(store);
+    assert_sound(store);
 }
 
-#[test]
-fn dates_are_set_without_a_change_and_replaced_by_a_put() {
-    on_every_store(|store| {
-        let dated = NewDocument { dated_ns: Some(5), ..prose("a.md", &["one"]) };
-        put(store, vec![dated.clone(), prose("b.md", &["two"]), in_namespace("there", prose("a.md", &["three"]))]);
-        let date = |path: &str| store.document("here", path).unwrap().unwrap().dated_ns;
-        assert_eq!((date("a.md"), date("b.md")), (Some(5), None));
-        let before = (store.summary().unwrap().seq, all(store));
+fn dates_are_set_without_a_change_and_replaced_by_a_put(store: &dyn Store) {
+    let dated = NewDocument { dated_ns: Some(5), ..prose("a.md", &["one"]) };
+    put(store, vec![dated.clone(), prose("b.md", &["two"]), in_namespace("there", prose("a.md", &["three"]))]);
+    let date = |path: &str| store.document("here", path).unwrap().unwrap().dated_ns;
+    assert_eq!((date("a.md"), date("b.md")), (Some(5), None));
+    let before = (store.summary().unwrap().seq, all(store));
 
-        let dates = [("a.md".to_owned(), 7), ("b.md".to_owned(), 8), ("gone.md".to_owned(), 9)];
-        assert_eq!(store.set_dates("here", &dates).unwrap(), 2);
-        assert_eq!(store.set_dates("here", &dates).unwrap(), 0, "they are what they were");
-        assert_eq!((date("a.md"), date("b.md")), (Some(7), Some(8)));
-        assert_eq!(store.document("there", "a.md").unwrap().unwrap().dated_ns, None);
-        assert_eq!((store.summary().unwrap().seq, all(store)), before);
-        assert_eq!(store.document_passages("here", "b.md").unwrap()[0].dated_ns, Some(8));
+    let dates = [("a.md".to_owned(), 7), ("b.md".to_owned(), 8), ("gone.md".to_owned(), 9)];
+    assert_eq!(store.set_dates("here", &dates).unwrap(), 2);
+    assert_eq!(store.set_dates("here", &dates).unwrap(), 0, "they are what they were");
+    assert_eq!((date("a.md"), date("b.md")), (Some(7), Some(8)));
+    assert_eq!(store.document("there", "a.md").unwrap().unwrap().dated_ns, None);
+    assert_eq!((store.summary().unwrap().seq, all(store)), before);
+    assert_eq!(store.document_passages("here", "b.md").unwrap()[0].dated_ns, Some(8));
 
-        let document = id_of(store, "a.md");
-        store.apply(&[Change::Touch { document, file: FileStat { size: 1, modified_ns: 99, stamp: 0 } }]).unwrap();
-        let moved =
-            Change::Move { document, path: "c.md".into(), file: FileStat { size: 1, modified_ns: 99, stamp: 0 } };
-        store.apply(&[moved]).unwrap();
-        assert_eq!(date("c.md"), Some(7), "touching and moving leave it");
-        put(store, vec![prose("c.md", &["other"])]);
-        assert_eq!(date("c.md"), None);
-    });
+    let document = id_of(store, "a.md");
+    store.apply(&[Change::Touch { document, file: FileStat { size: 1, modified_ns: 99, stamp: 0 } }]).unwrap();
+    let moved = Change::Move { document, path: "c.md".into(), file: FileStat { size: 1, modified_ns: 99, stamp: 0 } };
+    store.apply(&[moved]).unwrap();
+    assert_eq!(date("c.md"), Some(7), "touching and moving leave it");
+    put(store, vec![prose("c.md", &["other"])]);
+    assert_eq!(date("c.md"), None);
 }
 
 #[test]

@@ -6,8 +6,6 @@ use std::path::Path;
 use std::sync::Barrier;
 
 use rusqlite::Connection;
-use tamis_store::prelude::*;
-use tamis_store::{Access, Change, EmbeddedStore, Filter, LexicalQuery, StoreError};
 
 use crate::common::*;
 

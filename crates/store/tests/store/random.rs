@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tamis_store::prelude::*;
-use tamis_store::{Change, EmbeddedStore, FileStat, Filter, LexicalQuery, PassageId};
 
 use crate::common::*;
 
@@ -69,9 +67,7 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
         }
         Step::Move(from, to) => {
             if let Some(document) = known(from) {
-                let change =
-                    Change::Move { document, path: path(*to), file: FileStat { size: 1, modified_ns: 1, stamp: 0 } };
-                store.apply(&[change]).unwrap();
+                store.apply(&[moved(document, &path(*to))]).unwrap();
                 if let Some(texts) = truth.remove(&path(*from)) {
                     truth.insert(path(*to), texts);
                 }
@@ -79,9 +75,7 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
         }
         Step::Touch(number) => {
             if let Some(document) = known(number) {
-                store
-                    .apply(&[Change::Touch { document, file: FileStat { size: 2, modified_ns: 2, stamp: 0 } }])
-                    .unwrap();
+                store.apply(&[touched(document, 2)]).unwrap();
             }
         }
         Step::Embed => {
@@ -106,17 +100,13 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
 
 /// The answers for each word, as (path, text) with the score, in a form that can be compared between two stores.
 fn answers(store: &EmbeddedStore) -> Vec<Vec<(String, String)>> {
-    WORDS
-        .iter()
-        .map(|word| {
-            let hits = store.lexical(&LexicalQuery::new(*word), &Filter::default(), 100).unwrap().hits;
-            places(store, hits.iter().map(|hit| hit.passage).collect())
-        })
-        .chain([{
-            let nearest = store.nearest(MODEL, &[1.0; 8], &Filter::default(), 100).unwrap();
-            places(store, nearest.hits.iter().map(|hit| hit.passage).collect())
-        }])
-        .collect()
+    let with_word = |word: &&str| {
+        let hits = store.lexical(&LexicalQuery::new(*word), &Filter::default(), 100).unwrap().hits;
+        places(store, hits.iter().map(|hit| hit.passage).collect())
+    };
+    let nearest = store.nearest(MODEL, &[1.0; 8], &Filter::default(), 100).unwrap();
+    let nearest = places(store, nearest.hits.iter().map(|hit| hit.passage).collect());
+    WORDS.iter().map(with_word).chain([nearest]).collect()
 }
 
 fn places(store: &EmbeddedStore, ids: Vec<PassageId>) -> Vec<(String, String)> {
@@ -152,15 +142,11 @@ proptest! {
         complete(&store);
         prop_assert_eq!(store.check().unwrap().problems, []);
 
-        let kept: Truth = store
-            .documents("here")
-            .unwrap()
-            .into_iter()
-            .map(|state| {
-                let passages = store.document_passages("here", &state.path).unwrap();
-                (state.path, passages.into_iter().map(|passage| passage.text).collect())
-            })
-            .collect();
+        let texts = |state: DocumentState| {
+            let passages = store.document_passages("here", &state.path).unwrap();
+            (state.path, passages.into_iter().map(|passage| passage.text).collect())
+        };
+        let kept: Truth = store.documents("here").unwrap().into_iter().map(texts).collect();
         prop_assert_eq!(&kept, &truth);
 
         let other = temporary();

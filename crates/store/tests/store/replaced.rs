@@ -4,11 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tamis_store::prelude::*;
-use tamis_store::{
-    Access, Change, EmbeddedStore, EmbeddedUsageLog, Filter, LexicalQuery, RecordedSearch, SqlQuery, StoreError,
-};
-
 use crate::common::*;
 
 fn filled(directory: &Path, text: &str) -> EmbeddedStore {

@@ -6,9 +6,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tamis_store::prelude::*;
-use tamis_store::{Access, Change, EmbeddedStore, EmbeddedUsageLog, Filter, LexicalQuery, StoreError};
-
 use crate::common::*;
 
 /// A small file system of its own.
@@ -117,7 +114,7 @@ fn a_publication_without_room_leaves_the_state_before_it_to_search() {
     assert_sound(&store);
 }
 
-fn texts_of(store: &EmbeddedStore, hits: &[tamis_store::LexicalHit]) -> Vec<String> {
+fn texts_of(store: &EmbeddedStore, hits: &[LexicalHit]) -> Vec<String> {
     texts(store, &hits.iter().map(|hit| hit.passage).collect::<Vec<_>>())
 }
 

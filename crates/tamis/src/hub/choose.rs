@@ -438,14 +438,10 @@ mod tests {
         let choice = chosen("a/e5-small", &Wish::default(), &files).expect("usable");
         let paths: Vec<&str> = sources(&choice).into_iter().map(|(_, path)| path).collect();
         assert!(paths.contains(&"model.safetensors") && !paths.contains(&"model.onnx"), "{paths:?}");
-        assert_eq!(choice.settings.values.pooling.as_deref(), Some("cls"));
-        assert_eq!(choice.settings.pooling_from.as_deref(), Some("1_Pooling/config.json"));
-        assert_eq!(
-            choice.settings.values.query_prefix.as_deref(),
-            Some("q: "),
-            "the model's own file goes before its name"
-        );
-        assert_eq!(choice.settings.prefixes_from.as_deref(), Some("config_sentence_transformers.json"));
+        let SourcedSettings { values, pooling_from, prefixes_from, .. } = &choice.settings;
+        assert_eq!((values.pooling.as_deref(), pooling_from.as_deref()), (Some("cls"), Some("1_Pooling/config.json")));
+        assert_eq!(values.query_prefix.as_deref(), Some("q: "), "the model's own file goes before its name");
+        assert_eq!(prefixes_from.as_deref(), Some("config_sentence_transformers.json"));
 
         let quantized = Wish { quantized: true, ..Wish::default() };
         let choice = chosen("a/b", &quantized, &files).expect("usable");
@@ -532,8 +528,7 @@ mod tests {
         assert_eq!(prefixes("e5-small-v2"), Some(("query: ", "passage: ")));
         assert_eq!(prefixes("multilingual-e5-base"), Some(("query: ", "passage: ")));
         assert_eq!(prefixes("bge-small-en-v1.5"), Some((SEARCH, "")));
-        assert_eq!(prefixes("gte-small"), Some(("", "")));
-        assert_eq!(prefixes("e5-mistral-7b-instruct"), None);
+        assert_eq!([prefixes("gte-small"), prefixes("e5-mistral-7b-instruct")], [Some(("", "")), None]);
         assert_eq!(prefixes("all-MiniLM-L12-v2"), None);
     }
 }

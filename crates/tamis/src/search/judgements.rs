@@ -219,20 +219,18 @@ mod tests {
         RecordedSearch { query_hash: [query; 32], at_ms, candidates, ..RecordedSearch::default() }
     }
 
-    fn said(query: u8, judgements: &[(&str, bool)]) -> JudgedSearch {
-        let judgement = |(at, &(passage, relevant)): (usize, &(&str, bool))| Judgement {
-            passage: passage.into(),
-            relevant,
-            in_pool: true,
-            at_ms: at as i64,
+    fn judged(search: RecordedSearch, said: &[(&str, bool)]) -> JudgedSearch {
+        let judgement = |(at_ms, &(passage, relevant)): (i64, &(&str, bool))| {
+            let passage = passage.into();
+            Judgement { passage, relevant, in_pool: true, at_ms }
         };
-        JudgedSearch { search: search(query), judgements: judgements.iter().enumerate().map(judgement).collect() }
+        JudgedSearch { search, judgements: (0..).zip(said).map(judgement).collect() }
     }
 
     #[test]
     fn an_answer_that_obeys_earlier_judgements_says_nothing_about_other_queries() {
         let at = |at_ms: i64, entry_point: &str| {
-            let mut judged = said(1, &[("p0", true)]);
+            let mut judged = judged(search(1), &[("p0", true)]);
             (judged.search.at_ms, judged.judgements[0].at_ms) = (at_ms, at_ms + 5);
             judged.search.entry_point = entry_point.into();
             judged
@@ -262,20 +260,10 @@ mod tests {
         }
     }
 
-    fn judged(said: &[(&str, bool)]) -> JudgedSearch {
-        let judgement = |(at_ms, &(passage, relevant)): (i64, &(&str, bool))| Judgement {
-            passage: passage.into(),
-            relevant,
-            in_pool: true,
-            at_ms,
-        };
-        JudgedSearch { search: by_entries(), judgements: (0..).zip(said).map(judgement).collect() }
-    }
-
     #[test]
     fn any_passage_makes_its_entry_relevant_and_none_makes_it_irrelevant() {
         let relevant = |said: &[(&str, bool)]| {
-            let judged = judged(said);
+            let judged = judged(by_entries(), said);
             let query = JudgedQuery::from_searches(&[&judged], 0).expect("a query");
             (query.relevant(3).collect::<Vec<_>>(), query.missed(3), query.missed(1))
         };

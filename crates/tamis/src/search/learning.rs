@@ -188,13 +188,8 @@ mod tests {
             candidates: [0.5, 0.4, 0.3, 0.1].into_iter().enumerate().map(candidate).collect(),
             ..RecordedSearch::default()
         };
-        let judgement = |&(passage, relevant): &(&str, bool)| Judgement {
-            passage: passage.into(),
-            relevant,
-            in_pool: true,
-            at_ms: at_ms + 1,
-        };
-        JudgedSearch { judgements: labels.iter().map(judgement).collect(), search }
+        let said: Vec<_> = labels.iter().map(|&(passage, relevant)| (passage, relevant, at_ms + 1)).collect();
+        judged_search(search, &said)
     }
 
     fn labels(searches: &[JudgedSearch], shown: usize) -> Option<Vec<Option<bool>>> {
@@ -239,8 +234,7 @@ mod tests {
             super::key(&judged.search)
         };
         let fitted = shifts(&searches, 10);
-        assert_eq!(fitted.len(), 1);
-        assert_eq!(fitted[&key(|_| {}).expect("a search")].labels(), 60);
+        assert_eq!((fitted.len(), fitted[&key(|_| {}).expect("a search")].labels()), (1, 60));
         for other in [
             key(|search| search.mode = "lexical".into()),
             key(|search| search.namespace = "there".into()),
@@ -286,11 +280,9 @@ mod tests {
     }
 
     fn judged_search(search: RecordedSearch, judgements: &[(&str, bool, i64)]) -> JudgedSearch {
-        let judgement = |&(passage, relevant, at_ms): &(&str, bool, i64)| Judgement {
-            passage: passage.into(),
-            relevant,
-            in_pool: true,
-            at_ms,
+        let judgement = |&(passage, relevant, at_ms): &(&str, bool, i64)| {
+            let passage = passage.into();
+            Judgement { passage, relevant, in_pool: true, at_ms }
         };
         JudgedSearch { search, judgements: judgements.iter().map(judgement).collect() }
     }

@@ -625,11 +625,8 @@ mod tests {
             assert!(Parsed::new(query).words.is_empty(), "{query}");
         }
         for query in [
-            "of files it cannot read, does it say \"no such file\"?",
-            "\"not found\" in the parser",
-            "where is \"not found\" an error",
-            "retry \"not found\"",
-            "limit of \"a b\" in use",
+            "does it say \"no such file\"?", "\"not found\" in the parser", "where is \"not found\" an error",
+            "retry \"not found\"", "limit of \"a b\" in use",
         ] {
             assert!(!Parsed::new(query).words.is_empty(), "{query}");
         }

@@ -658,8 +658,7 @@ mod tests {
     #[test]
     fn weights_come_from_the_kind_and_lengths_are_bounded() {
         let weight = |text: &str| text.parse::<Variant>().expect("a variant").checked();
-        assert_eq!(weight("x").ok(), Some(1.0));
-        assert_eq!(weight("paths:x").ok(), Some(0.95));
+        assert_eq!([weight("x").ok(), weight("paths:x").ok()], [Some(1.0), Some(0.95)]);
         assert_eq!(weight("code:x").ok(), Some(0.9));
         assert!(weight(&"é".repeat(800)).is_ok(), "characters, not bytes");
         let error = weight(&"x".repeat(801)).expect_err("one too many").to_string();

@@ -477,8 +477,7 @@ mod tests {
         assert_eq!(thresholds.threshold(Some("tsx")), 0.65);
         let measured = ["rust", "python", "tsx", "ruby"].map(|language| thresholds.measured(Some(language)));
         assert_eq!(measured, [Some(0.72), Some(0.4), None, None]);
-        assert_eq!(thresholds.own(Some("ruby")), None);
-        assert_eq!(thresholds.threshold(None), 0.65);
+        assert_eq!((thresholds.own(Some("ruby")), thresholds.threshold(None)), (None, 0.65));
     }
 
     #[test]

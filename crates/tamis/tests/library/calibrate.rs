@@ -1,5 +1,6 @@
 //! Thresholds by language, from the configuration file and from a calibration to the search that uses them.
 
+use crate::support::Tree;
 use std::fs;
 use std::path::Path;
 use tamis::calibrate::{CalibrateMethod, CalibrateReport, CalibrateRequest, Outcome, ThresholdSource};
@@ -32,12 +33,8 @@ fn python(verb: &str, subject: &str) -> String {
     )
 }
 
-fn write(root: &Path, files: &[(String, String)]) {
-    for (path, text) in files {
-        let path = root.join(path);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
-        fs::write(path, text).expect("written");
-    }
+fn write(tree: &Tree, files: &[(String, String)]) {
+    files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
 }
 
 fn open(root: &Path, environment: &[(&str, &str)]) -> Index {
@@ -48,10 +45,10 @@ fn open(root: &Path, environment: &[(&str, &str)]) -> Index {
     Index::at(location, Config::load(&origins, None).expect("a configuration")).expect("opened")
 }
 
-fn indexed(files: &[(String, String)]) -> (tempfile::TempDir, Index) {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    write(directory.path(), files);
-    let index = open(directory.path(), &[]);
+fn indexed(files: &[(String, String)]) -> (Tree, Index) {
+    let directory = Tree::new(&[]);
+    write(&directory, files);
+    let index = open(directory.root(), &[]);
     index.refresh().expect("indexed");
     (directory, index)
 }
@@ -64,9 +61,8 @@ fn calibrate(index: &Index, request: &CalibrateRequest) -> CalibrateReport {
     index.calibration().run(request, &()).expect("calibrated")
 }
 
-fn configure(root: &Path, text: &str) {
-    fs::create_dir_all(root.join(".tamis")).expect("made");
-    fs::write(root.join(".tamis/config.toml"), text).expect("written");
+fn configure(tree: &Tree, text: &str) {
+    tree.write(".tamis/config.toml", text.as_bytes());
 }
 
 /// The threshold in force under the model called `name`.
@@ -91,13 +87,13 @@ fn a_calibration_is_what_later_searches_are_held_against() {
         assert!(language.written);
         let expected = (measured.threshold, Some(ThresholdSource::Calibrated));
         assert_eq!(held(&index, "static", &language.language), expected, "in this process");
-        assert_eq!(held(&open(directory.path(), &[]), "static", &language.language), expected, "in the next one");
+        assert_eq!(held(&open(directory.root(), &[]), "static", &language.language), expected, "in the next one");
     }
-    let file = dunce::canonicalize(directory.path().join(".tamis/config.toml")).expect("there");
+    let file = dunce::canonicalize(directory.root().join(".tamis/config.toml")).expect("there");
     assert_eq!(report.config_file, Some(file));
-    fs::remove_file(directory.path().join(".tamis/config.toml")).expect("removed");
+    fs::remove_file(directory.root().join(".tamis/config.toml")).expect("removed");
     let rust = report.languages[1].measured.expect("measured").threshold;
-    assert_eq!(held(&open(directory.path(), &[]), "static", "rust").0, rust, "from the index alone");
+    assert_eq!(held(&open(directory.root(), &[]), "static", "rust").0, rust, "from the index alone");
 
     let (_directory, index) = indexed(&both());
     let warning = |name: &str| {
@@ -125,7 +121,7 @@ fn trap_a_calibration_changes_the_default_answer() {
     let (directory, index) = indexed(&both());
     let ask = |settings: &[(&str, &str)], query: &str| {
         let settings = [&[("TAMIS_SEARCH_GATE", "false"), ("TAMIS_TELEMETRY_RECORD", "off")], settings].concat();
-        let index = open(directory.path(), &settings);
+        let index = open(directory.root(), &settings);
         index.search(tamis::SearchRequest::new(query).explain()).expect("answered")
     };
     // No word of it is in the sources, and the model sees a likeness.
@@ -160,10 +156,10 @@ fn trap_a_calibration_changes_the_default_answer() {
 fn the_same_seed_gives_the_same_thresholds_whatever_the_order_in_the_store() {
     let files = both();
     let (_first, index) = indexed(&files);
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let other = open(directory.path(), &[]);
+    let directory = Tree::new(&[]);
+    let other = open(directory.root(), &[]);
     for file in files.iter().rev() {
-        write(directory.path(), std::slice::from_ref(file));
+        write(&directory, std::slice::from_ref(file));
         other.refresh().expect("indexed");
     }
     let all = |index: &Index, seed| {
@@ -178,22 +174,21 @@ fn the_same_seed_gives_the_same_thresholds_whatever_the_order_in_the_store() {
 /// The trap: a configuration that is parsed and never handed on.
 #[test]
 fn thresholds_of_the_configuration_are_handed_on_under_their_model() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    configure(directory.path(), "[search.thresholds]\ndefault = 0.5\n\"C++\" = 0.33\nrs = 0.70\njs = 0.41\n");
-    let index = open(directory.path(), &[("TAMIS_SEARCH_THRESHOLDS_PYTHON", "0.22")]);
+    let directory = Tree::new(&[]);
+    configure(&directory, "[search.thresholds]\ndefault = 0.5\n\"C++\" = 0.33\nrs = 0.70\njs = 0.41\n");
+    let index = open(directory.root(), &[("TAMIS_SEARCH_THRESHOLDS_PYTHON", "0.22")]);
     for (language, expected) in [("cpp", 0.33), ("rust", 0.70), ("typescript", 0.41), ("python", 0.22)] {
         assert_eq!(held(&index, "static", language), (expected, Some(ThresholdSource::Manual)), "{language}");
     }
-    assert_eq!(held(&index, "static", "tsx").0, 0.41);
-    assert_eq!(held(&index, "static", "kotlin").0, 0.5);
+    assert_eq!([held(&index, "static", "tsx").0, held(&index, "static", "kotlin").0], [0.41, 0.5]);
     let names: Vec<String> = index.config().keys().into_iter().map(|key| key.name).collect();
     assert!(names.contains(&"search.thresholds.cpp".into()) && !names.contains(&"search.thresholds.kotlin".into()));
 
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let id = open(directory.path(), &[]).models().id("static").expect("a model");
+    let directory = Tree::new(&[]);
+    let id = open(directory.root(), &[]).models().id("static").expect("a model");
     let table = "provider = \"static\"\ncalibrated_at = 2026-01-31T12:00:00Z\nrust = 0.44\nts = 0.43\n";
-    configure(directory.path(), &format!("[search.calibrated]\nmodel = \"{id}\"\n{table}"));
-    let index = open(directory.path(), &[]);
+    configure(&directory, &format!("[search.calibrated]\nmodel = \"{id}\"\n{table}"));
+    let index = open(directory.root(), &[]);
     assert_eq!(held(&index, "static", "rust"), (0.44, Some(ThresholdSource::Calibrated)));
     assert_eq!(held(&index, "static", "tsx").0, 0.43);
     assert_eq!(held(&index, "minilm", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
@@ -205,16 +200,16 @@ fn a_calibration_of_one_language_keeps_the_others_and_needs_no_file() {
     let all = calibrate(&index, &CalibrateRequest::default());
     let languages = vec!["Rust".into()];
     let request = CalibrateRequest { method: CalibrateMethod::P10, languages, ..CalibrateRequest::default() };
-    let rust = calibrate(&open(directory.path(), &[]), &request);
+    let rust = calibrate(&open(directory.root(), &[]), &request);
     assert_eq!(rust.languages.len(), 1);
     let threshold = |report: &CalibrateReport, at: usize| report.languages[at].measured.expect("measured").threshold;
     assert_ne!(threshold(&rust, 0), threshold(&all, 1));
-    let next = open(directory.path(), &[]);
+    let next = open(directory.root(), &[]);
     assert_eq!(held(&next, "static", "rust").0, threshold(&rust, 0));
     assert_eq!(held(&next, "static", "python").0, threshold(&all, 0));
 
     let (directory, index) = indexed(&both());
-    configure(directory.path(), "search = [\n");
+    configure(&directory, "search = [\n");
     let report = calibrate(&index, &CalibrateRequest::default());
     assert_eq!(report.config_file, None);
     assert!(report.warnings[0].contains("config.toml: not written (not valid TOML"), "{:?}", report.warnings);
@@ -222,7 +217,7 @@ fn a_calibration_of_one_language_keeps_the_others_and_needs_no_file() {
 
     let (directory, _) = indexed(&both());
     for (cut, start) in [("language", "cut language: a passage must be"), ("otsu", "cut otsu: nothing changes")] {
-        let index = open(directory.path(), &[("TAMIS_SEARCH_CUT", cut)]);
+        let index = open(directory.root(), &[("TAMIS_SEARCH_CUT", cut)]);
         let report = calibrate(&index, &CalibrateRequest { dry_run: true, ..CalibrateRequest::default() });
         assert!(report.effect.starts_with(start), "{}", report.effect);
     }
@@ -238,7 +233,7 @@ fn what_cannot_be_calibrated_is_skipped_and_says_so() {
     let outcomes: Vec<_> = report.languages.iter().map(|found| (found.language.as_str(), found.outcome)).collect();
     assert_eq!(outcomes, [("python", Outcome::OneSideEmpty), ("rust", Outcome::TooFewSymbols)]);
     assert!(report.languages.iter().all(|language| !language.written) && report.config_file.is_none());
-    assert!(!directory.path().join(".tamis/config.toml").exists());
+    assert!(!directory.root().join(".tamis/config.toml").exists());
     assert_eq!(held(&index, "static", "rust"), (0.70, Some(ThresholdSource::BuiltIn)));
 
     let (_directory, index) = indexed(&both());

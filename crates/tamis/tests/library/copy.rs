@@ -1,11 +1,12 @@
 //! Copying between stores of one kind, where the contents are hard: NUL in texts, evidence that was changed, chosen namespaces.
 #![cfg(all(feature = "evidence", feature = "postgres"))]
 
+use crate::evidence::graph::edge;
 use crate::postgres::TestDatabase;
 use tamis::copy::{CopyOptions, CopyReport, Place, copy, copy_between};
 use tamis_store::prelude::*;
 use tamis_store::{
-    Access, Calibration, Change, Claim, Edge, EmbeddedStore, EvidenceRecord, Filter, Fragment, ModelKey, NewDocument,
+    Access, Calibration, Change, Claim, EmbeddedStore, EvidenceRecord, Filter, Fragment, ModelKey, NewDocument,
     NewNamespace, NewPassage, NodeType, Page, RecordedSearch, Relation, Store, Task, TextForm, TextHash,
 };
 
@@ -47,16 +48,8 @@ fn evidence(store: &dyn Store, claims: &[&str]) {
     for id in claims {
         let claim = Claim { id: (*id).into(), task_id: "t".into(), text: "so".into(), ..Claim::default() };
         records.push(EvidenceRecord::Claim(claim));
-        records.push(EvidenceRecord::Edge(Edge {
-            source_type: NodeType::Fragment,
-            source_id: "f".into(),
-            target_type: NodeType::Claim,
-            target_id: (*id).into(),
-            relation: Relation::Supports,
-            nli_edge_confidence: Some(0.5),
-            note: None,
-            created_at: None,
-        }));
+        let (fragment, claim) = ((NodeType::Fragment, "f".into()), (NodeType::Claim, (*id).into()));
+        records.push(EvidenceRecord::Edge(edge(Relation::Supports, fragment, claim)));
         changes.push(Change::Put(document("here", &format!("claim:{id}"), "so")));
     }
     store.apply_evidence("here", "import", &records, &changes).expect("put");
@@ -103,13 +96,9 @@ fn chosen_namespaces_come_alone_with_their_searches_and_newer_thresholds_stay() 
     put(&from, vec![document("here", "a.md", "one"), document("there", "b.md", "two")]);
     let registered = NewNamespace { name: "here".into(), owner: Some("ada".into()), shared: true };
     from.put_namespace(&registered).expect("registered");
-    let search = |id: &str, namespace: &str| RecordedSearch {
-        id: id.into(),
-        namespace: namespace.into(),
-        ..RecordedSearch::default()
-    };
     for (id, namespace) in [("a", "here"), ("b", "there"), ("c", "here,there")] {
-        from.usage().expect("a log").record(&search(id, namespace)).expect("recorded");
+        let search = RecordedSearch { id: id.into(), namespace: namespace.into(), ..RecordedSearch::default() };
+        from.usage().expect("a log").record(&search).expect("recorded");
     }
     let threshold = |threshold, calibrated_at_ms| {
         let (language, provider, model) = ("rust".into(), "local".into(), "toy".into());

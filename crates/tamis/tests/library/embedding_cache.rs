@@ -43,15 +43,9 @@ fn a_second_clone_embeds_nothing_again() {
 
     let other = open(&second, cache.path(), &[]);
     let report = refresh(&other);
-    assert_eq!(
-        report.embedding.cached.get("static"),
-        None,
-        "the quick model makes a vector about as fast as one is found"
-    );
-    assert!(
-        report.changed_anything() && report.embedding.pending.is_empty() && report.embedding.uncached.is_none(),
-        "{report:?}"
-    );
+    let run = &report.embedding;
+    assert_eq!(run.cached.get("static"), None, "the quick model makes a vector about as fast as one is found");
+    assert!(report.changed_anything() && run.pending.is_empty() && run.uncached.is_none(), "{report:?}");
     assert!(vectors(&one).iter().all(|vector| vectors(&other).contains(vector)), "bit for bit");
     assert!(!refresh(&other).changed_anything());
     let last = other.status().expect("read").embedding_cache.expect("there").last_run;
@@ -67,12 +61,8 @@ fn a_second_clone_embeds_nothing_again() {
     assert!(report.embedding.pending.is_empty());
 
     let third = Tree::new(&FILES);
-    let report = open(&third, &cache.path().join("empty"), &[]).refresh_with(none, &()).expect("refreshed");
-    assert_eq!(
-        (minilm(&report.embedding.cached), minilm(&report.embedding.pending)),
-        (0, 3),
-        "nothing known: left for another run"
-    );
+    let run = open(&third, &cache.path().join("empty"), &[]).refresh_with(none, &()).expect("refreshed").embedding;
+    assert_eq!((minilm(&run.cached), minilm(&run.pending)), (0, 3), "nothing known: left for another run");
 }
 
 #[test]

@@ -64,12 +64,8 @@ fn neighbours_that_share_lines_stand_apart() {
     let index = tree.indexed(&pieces);
     let request = SearchRequest::memory("harbour pilot, tide and ships waiting");
     let answer = search(&index, request.passages().explain());
-    let lines: Vec<(u32, u32)> = answer
-        .results
-        .iter()
-        .filter(|hit| hit.path == "memory/log.md")
-        .map(|hit| (hit.start_line, hit.end_line))
-        .collect();
+    let of_log = answer.results.iter().filter(|hit| hit.path == "memory/log.md");
+    let lines: Vec<(u32, u32)> = of_log.map(|hit| (hit.start_line, hit.end_line)).collect();
     assert!(lines.len() > 1, "{lines:?}");
     let overlap = |a: &(u32, u32), b: &(u32, u32)| a.0 <= b.1 && b.0 <= a.1;
     let mut sorted = lines.clone();

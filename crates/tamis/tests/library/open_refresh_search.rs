@@ -53,10 +53,8 @@ impl Embedder for FewWords {
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
         let words = [["oven", "stove"], ["tide", "ocean"]];
-        let mut vector: Vec<f32> = words
-            .iter()
-            .map(|words| words.iter().filter(|word| text.to_lowercase().contains(*word)).count() as f32)
-            .collect();
+        let count = |words: [&str; 2]| words.iter().filter(|word| text.to_lowercase().contains(**word)).count() as f32;
+        let mut vector: Vec<f32> = words.map(count).to_vec();
         vector.resize(64, 0.0);
         normalise(&mut vector);
         Ok(vector)

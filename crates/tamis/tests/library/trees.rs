@@ -1,12 +1,12 @@
 //! A namespace of a store that several trees share belongs to one of them.
 #![cfg_attr(not(feature = "postgres"), allow(dead_code, unused_imports))]
 
-use crate::support::{assert_says, paths, refresh, search};
+use crate::support::{assert_says, open, paths, refresh, search};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tamis::config::{Config, Origins, trust};
 use tamis::copy::{CopyOptions, Place, copy_between};
-use tamis::{Error, Index, Location, SearchRequest};
+use tamis::{Error, SearchRequest};
 use tamis_store::{Change, NewDocument, StoreError};
 
 /// Directories of one name, each with a note of its own.
@@ -32,17 +32,10 @@ impl Trees {
         self.base().join(tree).join("api")
     }
 
-    fn open(&self, root: &Path, settings: &[(&str, &str)]) -> Index {
-        let quick = [("index.models", "static")];
-        let flags = quick.iter().chain(settings).map(|&(key, value)| (key.into(), value.into(), "test".into()));
-        let origins = Origins { flags: flags.collect(), ..Origins::default() };
-        let config = Config::load(&origins, None).expect("a valid configuration");
-        Index::at(Location::at(root, None), config).expect("opened")
-    }
-
     /// Both trees in one store, and the first one at another place, of which the store must be told.
     #[cfg(feature = "postgres")]
-    fn share(&self, open: impl Fn(&Path) -> Index) {
+    fn share(&self, url: &str) {
+        let open = |root: &Path| open(root, &[("store.url", url)]);
         let [one, two] = [self.root("one"), self.root("two")];
         assert_eq!(refresh(&open(&one)).counts.added, 1);
         let other = open(&two);
@@ -75,7 +68,7 @@ impl Trees {
 fn copy_both(trees: &Trees, place: &Path) {
     let [one, two] = [trees.root("one"), trees.root("two")];
     for root in [&one, &two] {
-        refresh(&trees.open(root, &[]));
+        refresh(&open(root, &[]));
     }
     let copied = |root: &Path, delete| {
         let options = CopyOptions { delete, ..CopyOptions::default() };
@@ -95,7 +88,7 @@ fn copy_both(trees: &Trees, place: &Path) {
             assert!(report.is_equal() && report.namespaces[0].documents.to == 1, "{report:#?}");
         }
     }
-    assert_eq!(refresh(&trees.open(&one, &[])).counts.unchanged, 1);
+    assert_eq!(refresh(&open(&one, &[])).counts.unchanged, 1);
     let refused = copy_between(&Place::parse(&back), &Place::parse(&two), &CopyOptions::default(), &());
     assert_says(refused.expect_err("another tree"), &["nothing was copied"]);
 }
@@ -110,9 +103,9 @@ fn a_copy_of_a_tree_does_not_replace_the_files_of_another_one() {
 fn a_copy_of_what_was_only_imported_does_not_replace_the_files_of_another_tree() {
     let trees = Trees::new();
     let [one, two, backup] = [trees.root("one"), trees.root("two"), trees.base().join("backup")];
-    refresh(&trees.open(&one, &[]));
+    refresh(&open(&one, &[]));
     // The index of the second tree has its name, and none of its files yet.
-    let unread = trees.open(&two, &[]);
+    let unread = open(&two, &[]);
     let imported = NewDocument::new("api", "docs", "imported.md");
     let store = tamis_store::EmbeddedStore::open(two.join(".tamis"), tamis_store::Access::ReadWrite).expect("opened");
     tamis_store::Changes::apply(&store, &[Change::Put(imported)]).expect("put");
@@ -131,9 +124,9 @@ fn a_copy_of_a_tree_does_not_replace_the_files_of_another_one_in_a_database() {
     let Some(database) = crate::postgres::TestDatabase::create() else { return };
     let (trees, url) = (Trees::new(), database.url());
     copy_both(&trees, Path::new(&url));
-    let indexed = trees.open(&trees.root("one"), &[("store.url", &url)]);
+    let indexed = open(&trees.root("one"), &[("store.url", &url)]);
     assert_eq!(refresh(&indexed).counts.unchanged, 1, "the copy is of the tree that it was copied from");
-    let other = trees.open(&trees.root("two"), &[("store.url", &url)]);
+    let other = open(&trees.root("two"), &[("store.url", &url)]);
     assert!(other.refresh().is_err(), "also to whoever indexes");
 }
 
@@ -142,7 +135,7 @@ fn a_copy_of_a_tree_does_not_replace_the_files_of_another_one_in_a_database() {
 fn a_tree_does_not_replace_the_files_of_another_one_in_the_same_database() {
     let Some(database) = crate::postgres::TestDatabase::create() else { return };
     let (trees, url) = (Trees::new(), database.url());
-    trees.share(|root| trees.open(root, &[("store.url", &url)]));
+    trees.share(&url);
     trees.share_further(&url);
 }
 
@@ -152,16 +145,16 @@ impl Trees {
     fn share_further(&self, url: &str) {
         let workshop = self.base().join("workshop");
         fs::create_dir(&workshop).expect("made");
-        let mut index = self.open(&workshop, &[("store.url", url)]);
+        let mut index = open(&workshop, &[("store.url", url)]);
         let refused = index.add_sources(&[self.root("two")], &tamis::SourceSettings::default());
         assert!(matches!(refused, Err(Error::Store(StoreError::OtherTree { .. }))), "{refused:?}");
         let store = tamis_store::PostgresStore::open(url, "api").expect("opened");
         let root = self.root("three").to_string_lossy().into_owned();
         let elsewhere = tamis_store::Tree { namespace: "api".into(), root, machine: Some("elsewhere".into()) };
         tamis_store::Changes::claim_trees(&store, &[elsewhere], true).expect("moved");
-        assert!(self.open(&self.root("three"), &[("store.url", url)]).refresh().is_err(), "another machine");
+        assert!(open(&self.root("three"), &[("store.url", url)]).refresh().is_err(), "another machine");
         let named = [("store.url", url), ("store.namespace", "api")];
-        refresh(&self.open(&self.root("three"), &named));
+        refresh(&open(&self.root("three"), &named));
     }
 }
 

@@ -349,8 +349,7 @@ mod tests {
         let authors: Vec<_> = document.passages.iter().map(|passage| passage.own.author.as_deref()).collect();
         assert_eq!(authors, [None, None, None, Some("Ben")]);
         assert_eq!(document.title.as_deref(), Some("Ann, Ben, 2026-11-22 12:00"));
-        assert_eq!(session.turns_at(3, 5), 1..3);
-        assert_eq!(session.turns_at(99, 99), 5..5);
+        assert_eq!([session.turns_at(3, 5), session.turns_at(99, 99)], [1..3, 5..5]);
         let huge = "A sentence of six short words. ".repeat(40);
         let session = self::session(&[("Ann", "Short."), ("Ben", &huge), ("Ann", "Thanks.")]);
         let document = session.document(&ConversationOptions { max_tokens: 40, ..ConversationOptions::default() });

@@ -66,8 +66,7 @@ fn every_format_is_read_and_every_line_is_in_one_passage() {
 
 #[test]
 fn what_has_no_text_says_why_and_a_template_stays_code() {
-    assert_eq!(read("locked.pdf").err(), Some(Skip::Encrypted));
-    assert_eq!(read("scan.pdf").err(), Some(Skip::NoText));
+    assert_eq!([read("locked.pdf").err(), read("scan.pdf").err()], [Some(Skip::Encrypted), Some(Skip::NoText)]);
     assert_eq!(read("damaged.pdf").err(), Some(Skip::Damaged));
     // The whole objects of a file cut short may hold no text, and yet it is no scan.
     let scan = fixture("scan.pdf");

@@ -233,8 +233,7 @@ fn the_first_bytes_of_a_file_say_what_it_is() {
         assert_eq!(text(name, &body).as_deref(), Ok("Words"), "{name}");
     }
     let old = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and more";
-    assert_eq!(text("a.xls", old), Err(Skip::Binary));
-    assert_eq!(text("a.xlsx", old), Err(Skip::Encrypted));
+    assert_eq!([text("a.xls", old), text("a.xlsx", old)], [Err(Skip::Binary), Err(Skip::Encrypted)]);
     let table = read_document("a.xls", b"gate\topen\nupper\tyes\n", &Options::default());
     assert!(table.is_ok_and(|read| read.is_none()), "a plain text");
 }

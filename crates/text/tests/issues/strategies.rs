@@ -14,9 +14,8 @@ pub(crate) fn markdown() -> impl Strategy<Value = String> {
 }
 
 fn time() -> impl Strategy<Value = Option<Timestamp>> {
-    prop::option::of(
-        (-5_000_000_000_i64..9_000_000_000).prop_filter_map("a time", |second| Timestamp::from_second(second).ok()),
-    )
+    let seconds = -5_000_000_000_i64..9_000_000_000;
+    prop::option::of(seconds.prop_filter_map("a time", |second| Timestamp::from_second(second).ok()))
 }
 
 /// A name, and `true` if it is a program's: one that has the name of a program is.
@@ -37,17 +36,9 @@ fn comment(body: impl Strategy<Value = String>) -> impl Strategy<Value = IssueCo
     let verdict = prop::option::of(prop::sample::select(Verdict::ALL));
     let place = (prop::option::of("[a-zü/]{1,9}"), prop::option::of(1_u64..99));
     let values = (kind, author(), body, time(), time(), prop::option::of("https://x/[a-c]{1,3}"), verdict, place);
-    values.prop_map(|(kind, (author, bot), body, created_at, updated_at, url, verdict, (file, line))| IssueComment {
-        kind,
-        author,
-        bot,
-        body,
-        created_at,
-        updated_at,
-        url,
-        verdict,
-        file,
-        line,
+    values.prop_map(|(kind, (author, bot), body, created_at, updated_at, url, verdict, place)| {
+        let (file, line) = place;
+        IssueComment { kind, author, bot, body, created_at, updated_at, url, verdict, file, line }
     })
 }
 
@@ -58,33 +49,14 @@ pub(crate) fn issue<S: Strategy<Value = String> + Clone>(body: S) -> impl Strate
     let kind = (prop::sample::select(IssueKind::ALL), prop::sample::select(IssueState::ALL));
     let more = (prop::option::of("[a-z_]{1,9}"), prop::option::of("[0-9.]{1,4}"), any::<bool>());
     let times = (time(), time(), time(), time());
-    (words, labels, kind, more, times, prop::collection::vec(comment(body), 0..5)).prop_map(
-        |(
-            (number, title, body, (author, bot)),
-            labels,
-            (kind, state),
-            (state_reason, milestone, locked),
-            times,
-            comments,
-        )| {
-            let mut issue = Issue {
-                kind,
-                body,
-                state,
-                state_reason,
-                author,
-                bot,
-                labels,
-                milestone,
-                locked,
-                created_at: times.0,
-                updated_at: times.1,
-                closed_at: times.2,
-                merged_at: times.3,
-                ..Issue::new(number, title)
-            };
-            issue.add_comments(comments);
-            issue
-        },
-    )
+    let comments = prop::collection::vec(comment(body), 0..5);
+    (words, labels, kind, more, times, comments).prop_map(|(words, labels, kind, more, times, comments)| {
+        let (number, title, body, (author, bot)) = words;
+        let ((kind, state), (state_reason, milestone, locked)) = (kind, more);
+        let (created_at, updated_at, closed_at, merged_at) = times;
+        let known = Issue { created_at, updated_at, closed_at, merged_at, author, bot, ..Issue::new(number, title) };
+        let mut issue = Issue { kind, body, state, state_reason, labels, milestone, locked, ..known };
+        issue.add_comments(comments);
+        issue
+    })
 }

@@ -277,9 +277,7 @@ mod tests {
         let all: f64 = (0..400).map(|rank| 0.9_f64.powi(rank)).sum();
         let inside: f64 = falling.iter().sum();
         assert!((outside(&falling) - (all - inside)).abs() < 1e-6);
-        assert_eq!(outside(&falling[..10]), 0.0);
-        assert_eq!(outside(&[0.0; 40]), 0.0);
-        assert_eq!(outside(&[]), 0.0);
+        assert_eq!([outside(&falling[..10]), outside(&[0.0; 40]), outside(&[])], [0.0, 0.0, 0.0]);
         let pool = Pool::scores([0.9, 0.8, 0.7, 0.6]).unwrap().with_probabilities(vec![1.5, 0.4, f64::NAN]);
         assert_eq!(pool.probabilities(), Some(&[1.0, 0.4, 0.0, 0.0][..]));
     }

@@ -3,11 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::{put, put_in, store};
-use crate::error::StoreError;
-use crate::record::{Change, ModelKey, TextHash};
-use crate::report::Part;
-use crate::store::{Changes, Documents, Maintenance, VectorRetriever};
+use super::*;
+use crate::{EvidenceRecord, Part, StoreError, Work};
 
 #[test]
 fn a_text_loses_what_the_server_cannot_hold() {
@@ -48,9 +45,8 @@ fn stores_write_at_once_and_a_reader_sees_whole_documents() {
             let other = store.another();
             for round in 0..ROUNDS {
                 // A document of their own each, and one in a namespace that both change.
-                other
-                    .apply(&[put_in(namespace, "a.md", &version(round)), put_in("both", shared, &version(round))])
-                    .unwrap();
+                let texts = version(round);
+                other.apply(&[put_in(namespace, "a.md", &texts), put_in("both", shared, &texts)]).unwrap();
             }
         };
         let writers = [scope.spawn(move || write("one", "1.md")), scope.spawn(move || write("two", "2.md"))];
@@ -272,8 +268,6 @@ fn other_tables_are_noticed() {
 
 #[test]
 fn the_server_knows_how_much_an_import_wrote_once_it_is_published() {
-    use crate::evidence::{EvidenceRecord, Work};
-    use crate::store::EvidenceGraph;
     let Some(store) = store() else { return };
     let counted = |table: &str| {
         let select = format!("SELECT reltuples::bigint::text FROM pg_class WHERE oid = to_regclass('{table}')");

@@ -4,14 +4,10 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use super::{TestStore, put, store};
-use crate::error::StoreError;
-use crate::filter::Filter;
-use crate::postgres::PostgresStore;
+use super::*;
 use crate::postgres::connection::Connections;
 use crate::postgres::error::Failure;
-use crate::record::{ModelKey, NewNamespace, TextHash};
-use crate::store::{Changes, Maintenance, Properties, Serving, SharedSession, SharedSessions, VectorRetriever};
+use crate::{NewNamespace, SharedSession, SharedSessions, StoreError};
 
 /// A user of a test's database who may have one connection; removed at the end.
 struct Limited<'t> {

@@ -13,14 +13,12 @@ use std::ops::{Deref, DerefMut};
 use database::TestDatabase;
 
 use super::PostgresStore;
-use crate::connection::Access;
 use crate::embedded::EmbeddedStore;
-use crate::filter::{AttributeCondition, DateBound, Filter};
-use crate::record::{
-    Applied, Attribute, Change, DocumentId, DocumentState, FileStat, ModelKey, NewDocument, NewPassage, PassageId,
-    StoredPassage, TextForm, TextHash,
+use crate::prelude::*;
+use crate::{
+    Access, Applied, Attribute, AttributeCondition, Change, DateBound, DocumentId, DocumentState, Documents, FileStat,
+    Filter, ModelKey, NewDocument, NewPassage, PassageId, StoredPassage, TextForm, TextHash,
 };
-use crate::store::{Changes, Documents, Maintenance, VectorRetriever};
 
 /// A store whose database is dropped with it, also when the test panics.
 pub(crate) struct TestStore {
@@ -211,12 +209,10 @@ pub(crate) fn document(random: &mut Random, namespace: &str, number: usize) -> N
     document.title = random.often(50).then(|| random.text(3));
     document.file.modified_ns = if random.often(70) { random.below(1_000) as i64 } else { 0 };
     document.dated_ns = random.often(40).then(|| random.below(1_000) as i64);
-    document.attributes = (0..random.below(3))
-        .map(|_| Attribute {
-            name: random.one_of(&["label", "state"]).to_string(),
-            value: random.one_of(LABELS).to_string(),
-        })
-        .collect();
+    for _ in 0..random.below(3) {
+        let (name, value) = (*random.one_of(&["label", "state"]), *random.one_of(LABELS));
+        document.attributes.push(Attribute { name: name.into(), value: value.into() });
+    }
     let passages = random.below(6);
     document.passages = (0..passages).map(|at| passage(random, code, at as u32)).collect();
     document
@@ -271,19 +267,15 @@ impl Both {
             let (ours, theirs) =
                 (both.postgres.documents(namespace).unwrap(), both.embedded.documents(namespace).unwrap());
             for (ours, theirs) in ours.iter().zip(&theirs).step_by(7) {
-                let mut replaced = document(&mut random, namespace, 1_000);
-                let (size, modified_ns) = (7, 8);
+                let replaced = NewDocument { path: ours.path.clone(), ..document(&mut random, namespace, 1_000) };
                 let path = format!("moved/{}", ours.path);
                 let choice = random.below(3);
+                let file = FileStat { size: 7, modified_ns: 8, stamp: 0 };
                 let change = |document: DocumentId| match choice {
                     0 => Change::Delete { document },
-                    1 => Change::Move { document, path: path.clone(), file: FileStat { size, modified_ns, stamp: 0 } },
-                    _ => {
-                        replaced.path.clone_from(&ours.path);
-                        Change::Put(replaced.clone())
-                    }
+                    1 => Change::Move { document, path: path.clone(), file },
+                    _ => Change::Put(replaced.clone()),
                 };
-                let mut change = change;
                 both.postgres.apply(&[change(ours.document)]).unwrap();
                 both.embedded.apply(&[change(theirs.document)]).unwrap();
             }
@@ -308,14 +300,8 @@ impl Both {
         ours.sort_by_key(|text| text.hash);
         theirs.sort_by_key(|text| text.hash);
         assert_eq!(ours, theirs);
-        let vectors: Vec<(TextHash, Vec<f32>)> = ours
-            .iter()
-            .filter(|_| random.often(80))
-            .map(|text| text.hash)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|hash| (hash, random.vector()))
-            .collect();
+        let hashes: Vec<TextHash> = ours.iter().filter(|_| random.often(80)).map(|text| text.hash).collect();
+        let vectors: Vec<_> = hashes.into_iter().map(|hash| (hash, random.vector())).collect();
         let stored = self.postgres.put_vectors(&model, &vectors).unwrap();
         assert_eq!(stored, self.embedded.put_vectors(&model, &vectors).unwrap());
         assert_eq!(stored, vectors.len() as u64);
@@ -356,9 +342,10 @@ impl Both {
                 3 => filter.languages.push(random.one_of(LANGUAGES).to_string()),
                 4 => filter.kinds.push(random.one_of(&["function", "type", "section"]).to_string()),
                 5 => filter.roles.push(random.one_of(&["main", "test"]).to_string()),
-                6 => filter
-                    .path_globs
-                    .push(random.one_of(&["*.rs", "src/", "!src/deep", "src/*.md", "!*.md", "moved"]).to_string()),
+                6 => {
+                    let globs = ["*.rs", "src/", "!src/deep", "src/*.md", "!*.md", "moved"];
+                    filter.path_globs.push(random.one_of(&globs).to_string());
+                }
                 7 => filter.ids.extend((0..60).map(|_| random.one_of(&self.passages).0)),
                 8 => {
                     let names =

@@ -1,13 +1,7 @@
 //! Both retrievers answer as those of the embedded store, given the same documents, and hold the same after any sequence of changes.
 
-use super::{Both, DIMENSION, MODEL, NAMESPACES, Random, content, counts, document, embedded, put_in, store};
-use crate::connection::Access;
-use crate::embedded::EmbeddedStore;
-use crate::filter::Filter;
-use crate::postgres::PostgresStore;
-use crate::record::{Change, DocumentId, FileStat, ModelKey, NewDocument, PassageId, TextHash};
-use crate::retrieval::LexicalQuery;
-use crate::store::{Changes, Documents, LexicalRetriever, Maintenance, VectorRetriever};
+use super::*;
+use crate::{LexicalQuery, VectorRetriever};
 
 impl Both {
     fn assert_same(&self, text: &str, vector: &[f32], filter: &Filter, k: usize) {

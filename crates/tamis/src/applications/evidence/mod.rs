@@ -243,12 +243,9 @@ mod tests {
 
     #[test]
     fn a_preview_ends_with_a_word_and_never_within_a_character() {
-        assert_eq!(preview("short\n  text", 10), "short text");
-        assert_eq!(preview("exactly ten", 11), "exactly ten");
-        assert_eq!(preview("one two three", 9), "one two…");
-        assert_eq!(preview("one two three", 8), "one two…");
-        assert_eq!(preview("one two three", 7), "one…");
-        assert_eq!(preview("ééééééééé", 5), "éééé…");
+        assert_eq!([preview("short\n  text", 10), preview("exactly ten", 11)], ["short text", "exactly ten"]);
+        assert_eq!([preview("one two three", 9), preview("one two three", 8)], ["one two…", "one two…"]);
+        assert_eq!([preview("one two three", 7), preview("ééééééééé", 5)], ["one…", "éééé…"]);
         let long = "x".repeat(500);
         assert_eq!(preview(&format!("a {long}"), 200).chars().count(), 200, "no word ends near");
         for most in 1..40 {

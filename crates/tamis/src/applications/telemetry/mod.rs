@@ -375,11 +375,9 @@ mod tests {
             RecordedCandidate { passage, probability, ..RecordedCandidate::default() }
         };
         let candidates = [("a", 0.95), ("b", 0.85), ("c", 0.15)].map(candidate).into();
-        let judgement = |&(id, relevant, at_ms): &(&str, bool, i64)| Judgement {
-            passage: id.into(),
-            relevant,
-            in_pool: id != "elsewhere",
-            at_ms,
+        let judgement = |&(id, relevant, at_ms): &(&str, bool, i64)| {
+            let (passage, in_pool) = (id.into(), id != "elsewhere");
+            Judgement { passage, relevant, in_pool, at_ms }
         };
         let search = RecordedSearch { at_ms, kept, candidates, ..RecordedSearch::default() };
         JudgedSearch { search, judgements: said.iter().map(judgement).collect() }
@@ -394,13 +392,9 @@ mod tests {
         ];
         let judgements = Judgements::new(&searches, &TimeZone::UTC);
         assert_eq!((judgements.searches, judgements.relevant, judgements.not_relevant), (3, 3, 2));
-        let day = |date: &str, judgements, searches, quality: [Option<f64>; 3]| JudgedDay {
-            date: date.into(),
-            judgements,
-            searches,
-            precision: quality[0],
-            recall: quality[1],
-            f1: quality[2],
+        let day = |date: &str, judgements, searches, [precision, recall, f1]: [Option<f64>; 3]| {
+            let date = date.into();
+            JudgedDay { date, judgements, searches, precision, recall, f1 }
         };
         let expected = [
             day("1970-01-01", 2, 1, [Some(0.5); 3]),

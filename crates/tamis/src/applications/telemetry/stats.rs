@@ -523,8 +523,7 @@ mod tests {
         let at = |share| percentile(&values, share);
         assert_eq!((at(0.5), at(0.95), at(0.99), at(1.0)), (Some(10.0), Some(19.0), Some(20.0), Some(20.0)));
         assert_eq!((at(0.0), at(0.05), at(0.051)), (Some(1.0), Some(1.0), Some(2.0)));
-        assert_eq!(percentile(&[7.0], 0.99), Some(7.0));
-        assert_eq!(percentile(&[], 0.5), None);
+        assert_eq!([percentile(&[7.0], 0.99), percentile(&[], 0.5)], [Some(7.0), None]);
 
         let values = [0.0, 1.0, 1.0, 3.0, 5.0, f64::NAN];
         let distribution = Distribution::new(values, &[0.0, 1.0, 2.0, 4.0, 8.0]).expect("five values");

@@ -465,9 +465,7 @@ mod tests {
         let family = "👨‍👩‍👧";
         assert_eq!(beginning(&format!("ab{family}"), 4), "ab");
         assert_eq!(characters(beginning(&format!("e{}", "\u{301}".repeat(50)), 10)), 10, "but something stays");
-        assert_eq!(fitted("abcdef", 5), "ab...");
-        assert_eq!(fitted("abcdef", 2), "ab");
-        assert_eq!(fitted("abc", 3), "abc");
+        assert_eq!([fitted("abcdef", 5), fitted("abcdef", 2), fitted("abc", 3)], ["ab...", "ab", "abc"]);
 
         assert_eq!(with_line_feeds("\r\n \r\n  code\r\nmore\r\rend\r\n\r\n"), "  code\nmore\n\nend");
         assert_eq!(with_line_feeds(" \n\t"), "");
@@ -480,10 +478,8 @@ mod tests {
             texts in proptest::collection::vec(("[\\PC\n]{0,300}", -1.0f64..1.0, any::<bool>()), 0..12),
             budget in 0usize..2500,
         ) {
-            let comments: Vec<Remark> = texts
-                .iter()
-                .map(|(text, similarity, bot)| Remark { bot: *bot, ..remark(text, *similarity) })
-                .collect();
+            let said = texts.iter().map(|(text, similarity, bot)| Remark { bot: *bot, ..remark(text, *similarity) });
+            let comments: Vec<Remark> = said.collect();
             let thread = assemble(&body, &comments, budget, RULES);
             prop_assert_eq!(thread.characters, thread.text.chars().count());
             prop_assert!(thread.characters <= budget);

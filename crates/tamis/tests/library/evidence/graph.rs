@@ -4,6 +4,13 @@ use crate::support::Tree;
 use tamis::evidence::{Claim, Edge, EvidenceImport, EvidenceRecord, Fragment, NodeType, Page, Relation, Task};
 use tamis::{Index, RunOptions};
 
+/// An edge from a node to another one.
+pub fn edge(relation: Relation, source: (NodeType, String), target: (NodeType, String)) -> Edge {
+    let ((source_type, source_id), (target_type, target_id)) = (source, target);
+    let (nli_edge_confidence, note, created_at) = (Some(0.8), None, None);
+    Edge { source_type, source_id, target_type, target_id, relation, nli_edge_confidence, note, created_at }
+}
+
 /// Records, and an index of them with the quick model.
 #[derive(Default)]
 pub struct Graph(Vec<EvidenceRecord>);
@@ -30,16 +37,8 @@ impl Graph {
     }
 
     pub fn stand(mut self, fragment: &str, relation: Relation, claim: &str) -> Self {
-        self.0.push(EvidenceRecord::Edge(Edge {
-            source_type: NodeType::Fragment,
-            source_id: fragment.into(),
-            target_type: NodeType::Claim,
-            target_id: claim.into(),
-            relation,
-            nli_edge_confidence: Some(0.8),
-            note: None,
-            created_at: None,
-        }));
+        let ends = ((NodeType::Fragment, fragment.into()), (NodeType::Claim, claim.into()));
+        self.0.push(EvidenceRecord::Edge(edge(relation, ends.0, ends.1)));
         self
     }
 

@@ -2,7 +2,7 @@
 
 #![cfg(feature = "evidence")]
 
-mod graph;
+pub mod graph;
 mod import;
 mod rank;
 mod round_trip;

@@ -1,5 +1,6 @@
 //! An export equals the import, whatever its content.
 
+use crate::evidence::graph::edge;
 use crate::support::Tree;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -37,14 +38,9 @@ fn task() -> impl Strategy<Value = Task> {
 fn work() -> impl Strategy<Value = Work> {
     let numbers = (proptest::option::of(any::<i64>()), proptest::option::of(any::<u32>()));
     let values = (id("w"), text(), proptest::collection::vec("\\PC{0,8}a", 0..3), maybe(), maybe(), numbers);
-    values.prop_map(|(id, title, authors, venue, doi, (year, citation_count))| Work {
-        id,
-        title,
-        authors,
-        year,
-        venue,
-        doi,
-        citation_count,
+    values.prop_map(|(id, title, authors, venue, doi, numbers)| {
+        let (year, citation_count) = numbers;
+        Work { id, title, authors, year, venue, doi, citation_count }
     })
 }
 
@@ -107,16 +103,7 @@ fn graph((tasks, works, pages, fragments, claims, edges): Parts) -> Vec<Evidence
             }
             _ => ((NodeType::Fragment, name(&fragment_ids, from)), (NodeType::Claim, name(&claim_ids, to))),
         };
-        add(EvidenceRecord::Edge(Edge {
-            source_type: source.0,
-            source_id: source.1,
-            target_type: target.0,
-            target_id: target.1,
-            relation,
-            nli_edge_confidence,
-            note,
-            created_at: None,
-        }));
+        add(EvidenceRecord::Edge(Edge { nli_edge_confidence, note, ..edge(relation, source, target) }));
     }
     records.into_values().collect()
 }

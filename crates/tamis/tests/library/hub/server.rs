@@ -162,15 +162,10 @@ fn answer(mut stream: TcpStream, is_cdn: bool, state: &Mutex<State>) {
     let Some(request) = read(&stream, is_cdn) else { return };
     let mut state = state.lock().expect("no panic");
     state.requests.push(request.clone());
-    let reply = match is_cdn {
-        true => stored(&request, &mut state),
-        false => hub(&request, &mut state),
-    };
+    let reply = if is_cdn { stored(&request, &mut state) } else { hub(&request, &mut state) };
+    let reply = reply.unwrap_or_else(|refused| refused);
     drop(state);
-    let length = match reply.announced {
-        Some(length) => format!("content-length: {length}\r\n"),
-        None => String::new(),
-    };
+    let length = reply.announced.map(|length| format!("content-length: {length}\r\n")).unwrap_or_default();
     let head = format!("HTTP/1.1 {} X\r\nconnection: close\r\n{length}{}\r\n", reply.status, reply.headers);
     // A client that went away is not ours.
     let _ = stream.write_all(head.as_bytes());
@@ -215,111 +210,85 @@ fn read(stream: &TcpStream, is_cdn: bool) -> Option<Request> {
     Some(Request { is_cdn, path, range, authorization: headers.get("authorization").cloned() })
 }
 
-fn hub(request: &Request, state: &mut State) -> Reply {
+fn hub(request: &Request, state: &mut State) -> Result<Reply, Reply> {
     let path = request.path.split('?').next().unwrap_or_default();
     if let Some(rest) = path.strip_prefix("/api/models/") {
-        let Some((name, revision)) = rest.split_once("/revision/") else { return Reply::error(404, "EntryNotFound") };
+        let (name, revision) = rest.split_once("/revision/").ok_or(Reply::error(404, "EntryNotFound"))?;
         let revision = revision.replace("%2F", "/");
-        let repository = match allowed(name, request, state) {
-            Ok(repository) => repository,
-            Err(reply) => return reply,
-        };
+        let repository = allowed(name, request, state)?;
         let known = revision == "main" || revision == repository.commit || repository.revisions.contains(&revision);
-        return match known {
-            true => Reply::new(200, String::new(), list(name, repository).to_string().into_bytes()),
-            false => Reply::error(404, "RevisionNotFound"),
-        };
+        let listed = Reply::new(200, String::new(), list(name, repository).to_string().into_bytes());
+        return if known { Ok(listed) } else { Err(Reply::error(404, "RevisionNotFound")) };
     }
     let cached = path.strip_prefix("/api/resolve-cache/models/");
-    let Some((name, rest)) = cached.unwrap_or(path.trim_start_matches('/')).split_once("/resolve/") else {
-        return Reply::error(404, "EntryNotFound");
-    };
-    let (name, rest, cdn) = (name.to_owned(), rest.to_owned(), state.cdn.clone());
-    let repository = match allowed(&name, request, state) {
-        Ok(repository) => repository,
-        Err(reply) => return reply,
-    };
-    let Some(file) = rest.strip_prefix(&format!("{}/", repository.commit)) else {
-        return Reply::error(404, "RevisionNotFound");
-    };
+    let asked = cached.unwrap_or(path.trim_start_matches('/')).split_once("/resolve/");
+    let (name, rest) = asked.ok_or(Reply::error(404, "EntryNotFound"))?;
+    let cdn = state.cdn.clone();
+    let repository = allowed(name, request, state)?;
+    let file = rest.strip_prefix(&format!("{}/", repository.commit)).ok_or(Reply::error(404, "RevisionNotFound"))?;
     let fault = repository.faults.get(file).cloned();
-    let Some(content) = repository.files.get(file).cloned().filter(|_| fault != Some(Fault::Missing)) else {
-        return Reply::error(404, "EntryNotFound");
-    };
-    let commit = match fault {
-        Some(Fault::OtherCommit) => "f".repeat(40),
-        _ => repository.commit.clone(),
-    };
+    let content = repository.files.get(file).cloned().filter(|_| fault != Some(Fault::Missing));
+    let content = content.ok_or(Reply::error(404, "EntryNotFound"))?;
+    let has_sum = fault != Some(Fault::NoSum);
+    let commit = if fault == Some(Fault::OtherCommit) { "f".repeat(40) } else { repository.commit.clone() };
     let commit = format!("x-repo-commit: {commit}\r\n");
     if let Some(Fault::Redirects(location)) = &fault {
-        return Reply::new(302, format!("{commit}location: {location}\r\n"), Vec::new());
+        return Ok(Reply::new(302, format!("{commit}location: {location}\r\n"), Vec::new()));
     }
     if is_large(file) {
-        let sum = match fault {
-            Some(Fault::NoSum) => String::new(),
-            _ => format!("x-linked-etag: \"{}\"\r\nx-linked-size: {}\r\n", sha256(&content), content.len()),
-        };
+        let sum = format!("x-linked-etag: \"{}\"\r\nx-linked-size: {}\r\n", sha256(&content), content.len());
+        let sum = if has_sum { sum } else { String::new() };
         let location = format!("location: {cdn}/{name}/{file}?signature=secret\r\n");
-        return Reply::new(302, format!("{commit}{sum}etag: \"{}\"\r\n{location}", git(b"a pointer")), Vec::new());
+        let headers = format!("{commit}{sum}etag: \"{}\"\r\n{location}", git(b"a pointer"));
+        return Ok(Reply::new(302, headers, Vec::new()));
     }
     if cached.is_none() {
         let location = format!("location: /api/resolve-cache/models{path}\r\n");
-        return Reply::new(307, format!("{commit}{location}"), Vec::new());
+        return Ok(Reply::new(307, format!("{commit}{location}"), Vec::new()));
     }
-    let etag = match fault {
-        Some(Fault::NoSum) => String::new(),
-        _ => format!("etag: \"{}\"\r\n", git(&content)),
-    };
+    let etag = if has_sum { format!("etag: \"{}\"\r\n", git(&content)) } else { String::new() };
     part(request, repository, file, format!("{commit}{etag}"))
 }
 
 /// The host of large files. Its tags mean nothing to the hub's clients.
-fn stored(request: &Request, state: &mut State) -> Reply {
+fn stored(request: &Request, state: &mut State) -> Result<Reply, Reply> {
     let path = request.path.split('?').next().unwrap_or_default().trim_start_matches('/').to_owned();
     let found = state.repositories.iter_mut().find_map(|(name, repository)| {
         let file = path.strip_prefix(&format!("{name}/"))?.to_owned();
         Some((repository, file))
     });
-    match found {
-        Some((repository, file)) => part(request, repository, &file, format!("etag: \"{}\"\r\n", "0".repeat(64))),
-        None => Reply::error(404, "NoSuchKey"),
-    }
+    let (repository, file) = found.ok_or(Reply::error(404, "NoSuchKey"))?;
+    part(request, repository, &file, format!("etag: \"{}\"\r\n", "0".repeat(64)))
 }
 
 /// A file, or the rest of it, with its fault.
-fn part(request: &Request, repository: &mut Repository, file: &str, headers: String) -> Reply {
+fn part(request: &Request, repository: &mut Repository, file: &str, headers: String) -> Result<Reply, Reply> {
     let mut content = repository.files.get(file).cloned().unwrap_or_default();
-    let mut ranges = true;
+    let fault = repository.faults.get_mut(file);
+    let ranges = !matches!(fault, Some(Fault::BreaksWithoutRanges { .. }));
     let mut breaks = None;
-    match repository.faults.get_mut(file) {
+    match fault {
         Some(Fault::Wrong) => {
             let middle = content.len() / 2;
             content[middle] ^= 1;
         }
         Some(Fault::Fails { times }) if *times > 0 => {
             *times -= 1;
-            return Reply::error(503, "");
+            return Err(Reply::error(503, ""));
         }
-        Some(Fault::Breaks { after, times }) if *times > 0 => {
+        Some(Fault::Breaks { after, times } | Fault::BreaksWithoutRanges { after, times }) if *times > 0 => {
             *times -= 1;
             breaks = Some(*after);
         }
-        Some(Fault::BreaksWithoutRanges { after, times }) => {
-            ranges = false;
-            if *times > 0 {
-                *times -= 1;
-                breaks = Some(*after);
-            }
-        }
         Some(Fault::Endless) => {
-            return Reply { announced: None, is_endless: true, ..Reply::new(200, headers, content) };
+            return Ok(Reply { announced: None, is_endless: true, ..Reply::new(200, headers, content) });
         }
         _ => {}
     }
     let from = request.range.filter(|_| ranges);
     let whole = content.len();
     let mut reply = match from {
-        Some(from) if from >= whole => return Reply::new(416, headers, Vec::new()),
+        Some(from) if from >= whole => return Err(Reply::new(416, headers, Vec::new())),
         Some(from) => {
             let range = format!("content-range: bytes {from}-{}/{whole}\r\n", whole - 1);
             Reply::new(206, headers + &range, content.split_off(from))
@@ -329,22 +298,18 @@ fn part(request: &Request, repository: &mut Repository, file: &str, headers: Str
     if let Some(after) = breaks {
         reply.body.truncate(after);
     }
-    reply
+    Ok(reply)
 }
 
 /// A model that the request may read.
 fn allowed<'a>(name: &str, request: &Request, state: &'a mut State) -> Result<&'a mut Repository, Reply> {
     // The hub does not say whether a model that nobody may see exists.
-    let missing = match request.authorization {
-        Some(_) => Reply::error(404, "RepoNotFound"),
-        None => Reply::error(401, "RepoNotFound"),
+    let missing = Reply::error(if request.authorization.is_some() { 404 } else { 401 }, "RepoNotFound");
+    let may_read = |repository: &&mut Repository| {
+        let needed = repository.token.as_ref().map(|token| format!("Bearer {token}"));
+        needed.is_none() || needed == request.authorization
     };
-    let Some(repository) = state.repositories.get_mut(name) else { return Err(missing) };
-    let needed = repository.token.as_ref().map(|token| format!("Bearer {token}"));
-    match needed.is_none() || needed == request.authorization {
-        true => Ok(repository),
-        false => Err(missing),
-    }
+    state.repositories.get_mut(name).filter(may_read).ok_or(missing)
 }
 
 /// The list of a model's files.
@@ -355,10 +320,7 @@ fn list(name: &str, repository: &Repository) -> Value {
         if repository.is_bare || fault == Some(&Fault::Endless) || fault == Some(&Fault::NoSum) {
             return sibling;
         }
-        let size = match fault {
-            Some(Fault::Says(size)) => *size,
-            _ => content.len() as u64,
-        };
+        let size = if let Some(Fault::Says(size)) = fault { *size } else { content.len() as u64 };
         sibling["size"] = json!(size);
         sibling["blobId"] = json!(git(content));
         if is_large(file) {

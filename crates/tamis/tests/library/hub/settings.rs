@@ -63,11 +63,8 @@ fn pooling_is_that_of_the_models_own_file_or_its_family() {
         let added = user.add(&AddRequest { file: Some("onnx/model.onnx".into()), ..user.request(name) }).expect("fit");
         let record = &added.model.record;
         assert_eq!(record.settings.values.pooling.as_deref(), Some(pooling));
-        assert!(
-            record.settings.pooling_from.as_ref().expect("said").starts_with(origin),
-            "{:?}",
-            record.settings.pooling_from
-        );
+        let from = record.settings.pooling_from.as_deref();
+        assert!(from.is_some_and(|from| from.starts_with(origin)), "{from:?}");
         let vectors = user.configured(&added, "").embed_passages("m", &[TEXT], true).expect("embedded");
         assert_near(&vectors[0], &models().of_bert(TEXT, pooling));
     }
@@ -108,10 +105,7 @@ fn prefixes_are_applied_and_make_other_vectors() {
         let added = user.add(&user.request(name)).expect("added");
         let record = &added.model.record;
         assert_eq!(record.settings.prefixes_from.as_deref(), origin);
-        let (query, passage) = match origin {
-            Some(_) => ("query: ", "passage: "),
-            None => ("", ""),
-        };
+        let (query, passage) = if origin.is_some() { ("query: ", "passage: ") } else { ("", "") };
         assert_eq!(record.settings.values.query_prefix.as_deref(), Some(query));
         assert_eq!(record.settings.values.passage_prefix.as_deref(), Some(passage));
         let configured = user.configured(&added, "");

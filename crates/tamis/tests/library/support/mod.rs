@@ -17,6 +17,15 @@ pub fn store(index: &Index) -> Box<dyn Store> {
     Box::new(EmbeddedStore::open(&index.location().directory, Access::ReadWrite).expect("opened"))
 }
 
+/// An index of a directory with the quick model alone and these further settings.
+pub fn open(root: &Path, settings: &[(&str, &str)]) -> Index {
+    let quick = [("index.models", "static")];
+    let flags = quick.iter().chain(settings).map(|&(key, value)| (key.into(), value.into(), "test".into()));
+    let origins = Origins { flags: flags.collect(), ..Origins::default() };
+    let config = Config::load(&origins, None).expect("a valid configuration");
+    Index::at(Location::at(root, None), config).expect("opened")
+}
+
 pub struct Tree {
     pub directory: tempfile::TempDir,
 }
@@ -40,11 +49,7 @@ impl Tree {
 
     /// An index with the quick model alone and these further settings.
     pub fn open(&self, settings: &[(&str, &str)]) -> Index {
-        let quick = [("index.models", "static")];
-        let flags = quick.iter().chain(settings).map(|&(key, value)| (key.into(), value.into(), "test".into()));
-        let origins = Origins { flags: flags.collect(), ..Origins::default() };
-        let config = Config::load(&origins, None).expect("a valid configuration");
-        Index::at(Location::at(self.root(), None), config).expect("opened")
+        open(self.root(), settings)
     }
 
     /// An index with these further settings that has read the tree.

@@ -288,16 +288,15 @@ mod tests {
     fn reads_operators_with_their_operands() {
         use Operand::{ActualText, Array, Name, Number, Other, Text};
         let text = |text: &[u8]| Text(text.to_vec());
-        assert_eq!(
-            all(b"/F#31 12 Tf % x\n[(a\\)\\101(b)) -250.5 <4a4>] TJ /P <</M (>>)>> BDC /S<</A<</ActualText(no)>>/ActualText<41>>>BDC q"),
-            [
-                ("Tf".to_owned(), vec![Name(b"F1".to_vec()), Number(12.0)]),
-                ("TJ".to_owned(), vec![Array(vec![text(b"a)A(b)"), Number(-250.5), text(b"J@")])]),
-                ("BDC".to_owned(), vec![Name(b"P".to_vec()), Other]),
-                ("BDC".to_owned(), vec![Name(b"S".to_vec()), ActualText(b"A".to_vec())]),
-                ("q".to_owned(), vec![]),
-            ]
-        );
+        let content = b"/F#31 12 Tf % x\n[(a\\)\\101(b)) -250.5 <4a4>] TJ /P <</M (>>)>> BDC /S<</A<</ActualText(no)>>/ActualText<41>>>BDC q";
+        let expected = [
+            ("Tf".to_owned(), vec![Name(b"F1".to_vec()), Number(12.0)]),
+            ("TJ".to_owned(), vec![Array(vec![text(b"a)A(b)"), Number(-250.5), text(b"J@")])]),
+            ("BDC".to_owned(), vec![Name(b"P".to_vec()), Other]),
+            ("BDC".to_owned(), vec![Name(b"S".to_vec()), ActualText(b"A".to_vec())]),
+            ("q".to_owned(), vec![]),
+        ];
+        assert_eq!(all(content), expected);
     }
 
     #[test]
