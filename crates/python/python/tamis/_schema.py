@@ -522,7 +522,7 @@ class Nearest(Convertible):
     end_line: int
     """Last line, included."""
     title: str | None
-    """Title of the document, or the path of headings above the passage; the first line of a note."""
+    """Title of the document, or the path of headings above the passage; the text of a note."""
     symbol: str | None
     """Qualified name of the symbol."""
     kind: str

@@ -434,7 +434,7 @@ pub struct Nearest {
     pub start_line: u32,
     /// Last line, included.
     pub end_line: u32,
-    /// Title of the document, or the path of headings above the passage; the first line of a note.
+    /// Title of the document, or the path of headings above the passage; the text of a note.
     pub title: Option<String>,
     /// Qualified name of the symbol.
     pub symbol: Option<String>,
@@ -447,7 +447,7 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// Returns the symbol, or else the heading right above the passage, or the first line of a note.
+    /// Returns the symbol, or else the heading right above the passage, or the text of a note.
     pub fn name(&self) -> Option<&str> {
         let is_path = self.kind != Kind::Note.as_str();
         let heading =

@@ -500,8 +500,8 @@ pub(crate) fn keep_words(words: &mut WordFilter, candidates: &mut Vec<Candidate>
         return;
     }
     candidates.retain(|candidate| !words.excludes(&candidate.passage));
-    let makes = |candidate: &Candidate| candidate.exact == Some(ExactFind::Message);
-    if candidates.iter().any(|candidate| makes(candidate) && !words.is_held_by(&candidate.passage)) {
+    let mut makers = candidates.iter().filter(|candidate| candidate.exact == Some(ExactFind::Message)).peekable();
+    if makers.peek().is_some() && !makers.any(|candidate| words.is_held_by(&candidate.passage)) {
         return;
     }
     // An exact find joins the pool from anywhere, and must not empty it of everything else.

@@ -116,11 +116,16 @@ fn title(passage: &StoredPassage) -> Option<String> {
     passage.heading.clone().or_else(|| passage.title.clone())
 }
 
-/// Returns the first line of a note's text, without the marks of its list. Its heading is often a day alone, and a note below the line may be the one
-/// that corrects another above it.
+/// Most characters of a note below the line.
+const NOTE_CHARACTERS: usize = 200;
+
+/// Returns the text of a note on one line, shortened. Its heading is often a day alone, and a note below the line may be the one that corrects
+/// another above it.
 fn line_of_note(passage: &StoredPassage) -> Option<String> {
-    let line = passage.text.lines().find(|line| !is_markup(line)).filter(|_| passage.kind == Kind::Note.as_str())?;
-    Some(line.trim_start_matches(['-', '*', ' ']).to_owned())
+    let lines = passage.text.lines().filter(|line| !is_markup(line));
+    let text = lines.map(|line| line.trim_start_matches(['-', '*', '>', ' '])).collect::<Vec<_>>().join(" ");
+    let is_shown = passage.kind == Kind::Note.as_str() && !text.is_empty();
+    is_shown.then(|| text.chars().take(NOTE_CHARACTERS).collect())
 }
 
 fn dated_at(passage: &StoredPassage) -> Option<String> {

@@ -238,16 +238,18 @@ pub(super) fn asks_of_history(query: &str) -> bool {
 /// reasons stand in its comments, too.
 pub(super) fn asks_for_commits(query: &str) -> bool {
     const DID: [&str; 7] = ["broke", "did", "has", "made", "put", "was", "wrote"];
-    let words: Vec<String> = query.split_whitespace().take(2).map(str::to_lowercase).collect();
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let asks_more = words.iter().skip(1).any(|word| ["how", "what", "where", "which"].contains(&word.as_str()));
     match words.as_slice() {
-        [when, _] if when == "when" => asks_of_history(query),
-        [who, verb] if who == "who" => verb.ends_with("ed") || DID.contains(&verb.as_str()),
+        _ if asks_more => false,
+        [when, _, ..] if when == "when" => asks_of_history(query),
+        [who, verb, ..] if who == "who" => verb.ends_with("ed") || DID.contains(&verb.as_str()),
         _ => false,
     }
 }
 
 /// Words of a message about something that went wrong.
-const FAILURES: &str = "already cannot can't couldn't denied doesn't expected failed illegal invalid missing must not refused such undefined \
+const FAILURES: &str = "already cannot can't couldn't denied doesn't expected failed illegal invalid missing must nil not null refused such undefined \
                         unexpected unknown unrecognised unrecognized unsupported";
 
 /// Words that begin a question or a command. What it quotes is wanted.
@@ -613,7 +615,10 @@ mod tests {
         for query in ["When was the limit lowered", "who added it", "Who wrote the parser"] {
             assert!(asks_for_commits(query), "{query}");
         }
-        for query in ["who calls retry", "why was the limit lowered", "when is it red", "who", "the last commits"] {
+        for query in [
+            "when was it added and where is it", "who calls retry", "why was the limit lowered", "when is it red",
+            "who", "the last commits",
+        ] {
             assert!(!asks_for_commits(query), "{query}");
         }
     }

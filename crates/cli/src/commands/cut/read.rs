@@ -90,7 +90,10 @@ fn no_field(wanted: &str, names: &[String], example: Option<&Row>, list: Option<
     }
     let names = names.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
     let way = match list {
-        Some(list) => format!("the results seem to be in it, and jq -c '{list}' passes them one a line"),
+        Some(list) => {
+            let score = if list.contains("distance:") { ", for --score distance" } else { "" };
+            format!("the results seem to be in it, and jq -c '{list}' passes them one a line{score}")
+        }
         None => "name the score's field with --score".to_owned(),
     };
     format!("no field {wanted}, only {names}; {way}")
@@ -108,14 +111,17 @@ fn columns(whole: &Value) -> Option<String> {
     let column = |(key, value): (&String, &Value)| {
         let outer = value.as_array()?;
         let (inner, path) = outer.first()?.as_array().map_or((outer, ""), |inner| (inner, "[0]"));
-        let is_plain = key.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        let is_plain = key.chars().all(|c| c.is_ascii_lowercase() || c == '_') && key != "included";
         let is_column = is_plain && inner.iter().all(|value| value.is_string() || value.is_number());
         is_column.then(|| (inner.len(), format!(".{key}{path}"), key.clone()))
     };
     let found: Vec<_> = whole.as_object()?.iter().filter_map(column).collect();
     let is_table = found.len() > 1 && found.iter().all(|(length, ..)| *length == found[0].0);
     let paths: Vec<&str> = found.iter().map(|(_, path, _)| path.as_str()).collect();
-    let fields: Vec<String> = found.iter().enumerate().map(|(at, (.., key))| format!("{key}: .[{at}]")).collect();
+    // A record has one of each.
+    let one = |key: &'_ str| key.strip_suffix('s').unwrap_or(key).to_owned();
+    let fields: Vec<String> =
+        found.iter().enumerate().map(|(at, (.., key))| format!("{}: .[{at}]", one(key))).collect();
     is_table.then(|| format!("[{}] | transpose[] | {{{}}}", paths.join(", "), fields.join(", ")))
 }
 
@@ -481,7 +487,7 @@ mod tests {
         let chroma = error(br#"{"ids": [["a", "b"]], "distances": [[0.1, 0.4]], "embeddings": null}"#);
         assert!(
             chroma
-                .contains("jq -c '[.distances[0], .ids[0]] | transpose[] | {distances: .[0], ids: .[1]}' passes them"),
+                .contains("jq -c '[.distances[0], .ids[0]] | transpose[] | {distance: .[0], id: .[1]}' passes them one a line, for --score distance"),
             "{chroma}"
         );
         let pairs = error(br#"[[{"page_content": "a"}, 0.9], [{"page_content": "b"}, 0.1]]"#);
