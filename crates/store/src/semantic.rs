@@ -40,32 +40,34 @@ struct Live {
     index: Arc<VectorIndex>,
     /// The stamp of the file; `None` without a usable file.
     stamp: Option<Stamp>,
-    /// The rows of recent selections, until the index changes.
-    rows: Recent<Arc<Selection>, Arc<Rows>>,
+    /// The rows of recent selections in this state of the index.
+    rows: Arc<RecentRows>,
 }
+
+type RecentRows = Recent<Arc<Selection>, Arc<Rows>>;
 
 impl Live {
     fn new(index: VectorIndex, stamp: Option<Stamp>) -> Live {
-        Live { index: Arc::new(index), stamp, rows: Recent::default() }
+        Live { index: Arc::new(index), stamp, rows: Arc::default() }
     }
+}
 
-    /// The rows of a selection; `None` for all.
-    fn rows(&self, selection: &Arc<Selection>) -> Option<Arc<Rows>> {
-        if selection.is_everything() {
-            return None;
-        }
-        if let Some(rows) = self.rows.get(|known| Arc::ptr_eq(known, selection)) {
-            return Some(rows);
-        }
-        let rows = Arc::new(match &selection.passages {
-            Some(passages) => self.index.rows_of_passages(&|passage| passages.contains(passage)),
-            None => self.index.rows_of_documents(&|document| {
-                selection.documents.as_ref().is_none_or(|documents| documents.contains(u64::from(document)))
-            }),
-        });
-        self.rows.push(selection.clone(), rows.clone());
-        Some(rows)
+/// The rows of a selection; `None` for all.
+fn rows(index: &VectorIndex, recent: &RecentRows, selection: &Arc<Selection>) -> Option<Arc<Rows>> {
+    if selection.is_everything() {
+        return None;
     }
+    if let Some(rows) = recent.get(|known| Arc::ptr_eq(known, selection)) {
+        return Some(rows);
+    }
+    let rows = Arc::new(match &selection.passages {
+        Some(passages) => index.rows_of_passages(&|passage| passages.contains(passage)),
+        None => index.rows_of_documents(&|document| {
+            selection.documents.as_ref().is_none_or(|documents| documents.contains(u64::from(document)))
+        }),
+    });
+    recent.push(selection.clone(), rows.clone());
+    Some(rows)
 }
 
 fn reading(live: &RwLock<Live>) -> RwLockReadGuard<'_, Live> {
@@ -107,11 +109,12 @@ impl Semantic {
         count: usize,
     ) -> Result<Nearest> {
         let live = self.current(database, model)?;
-        let (index, rows) = {
+        let (index, recent) = {
             let live = reading(&live);
-            (live.index.clone(), live.rows(selection))
+            (live.index.clone(), live.rows.clone())
         };
         // Without the lock: a thread that waits for parts of this work can take up another search, which asks for the lock again.
+        let rows = rows(&index, &recent, selection);
         let failed = |error| StoreError::vectors(&self.file(model), &model.name, error);
         index.nearest(vector, rows.as_deref(), count, &Effort::default()).map_err(failed)
     }
@@ -248,7 +251,7 @@ impl Semantic {
 
     fn catch_up(&self, database: &Database, model: &Model, live: &mut Live) -> Result<()> {
         let path = self.file(model);
-        live.rows.retain(|_| false);
+        live.rows = Arc::default();
         if live.index.wants_rewrite() && live.stamp != Stamp::from_path(&path) {
             // Another process has written a newer file.
             *live = self.load(model)?;

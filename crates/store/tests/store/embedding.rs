@@ -75,3 +75,36 @@ fn one_process_embeds_and_others_write_meanwhile() {
     assert!(!second.is_embedding());
     drop(second.wait_to_embed(Duration::ZERO).unwrap());
 }
+
+#[test]
+fn searches_of_a_busy_pool_end_while_the_vectors_change() {
+    // Enough rows for a search to be divided over the threads of its pool.
+    const ROWS: usize = 20_000;
+    const CHANGES: usize = 20;
+    const SEARCHES: usize = 6;
+    let directory = temporary();
+    let store = open(directory.path());
+    let texts: Vec<String> = (0..ROWS).map(|row| format!("row {row}")).collect();
+    put(&store, vec![prose("rows.md", &texts.iter().map(String::as_str).collect::<Vec<_>>())]);
+    put(&store, vec![prose("other.md", &["something else"])]);
+    embed(&store, ROWS + 1);
+    let store = std::sync::Arc::new(open(directory.path()));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    let (done, ended) = std::sync::mpsc::channel();
+    let filtered = Filter { path_globs: vec!["rows.md".into()], ..Filter::default() };
+    for change in 0..CHANGES {
+        for search in 0..SEARCHES {
+            let (searched, done, filtered) = (store.clone(), done.clone(), filtered.clone());
+            pool.spawn(move || {
+                let filter = if search % 2 == 0 { filtered } else { Filter::default() };
+                let hits = searched.nearest(MODEL, &[1.0; 8], &filter, 5).unwrap().hits;
+                done.send(hits.len()).unwrap();
+            });
+        }
+        // Each change makes the next search wait for the lock as a writer does.
+        put(&*store, vec![prose("other.md", &[&format!("something else {change}")])]);
+        for search in 0..SEARCHES {
+            assert_eq!(ended.recv_timeout(Duration::from_secs(60)), Ok(5), "search {search} beside change {change}");
+        }
+    }
+}
