@@ -64,12 +64,8 @@ fn coerced_value(value: Value, wanted: &Value) -> Value {
             _ => Value::String(text),
         },
         (Some("object"), Value::Object(values)) => {
-            let of = |name: &String| wanted.get("properties").and_then(|known| known.get(name));
-            let coerced = |(name, value)| match of(&name) {
-                Some(wanted) => {
-                    let value = coerced_value(value, wanted);
-                    (name, value)
-                }
+            let coerced = |(name, value)| match wanted.get("properties").and_then(|known| known.get(&name)) {
+                Some(wanted) => (name, coerced_value(value, wanted)),
                 None => (name, value),
             };
             values.into_iter().map(coerced).collect()
@@ -367,7 +363,7 @@ mod tests {
                 "relevant": { "type": "boolean" },
                 "languages": { "type": "array", "items": { "type": "string" } },
                 "lines": { "type": "array", "items": { "type": "integer" } },
-                "values": { "type": "object" },
+                "values": { "type": "object", "properties": { "score": { "type": "number" } } },
                 "states": { "type": "array", "items": { "type": "string", "enum": ["open", "closed"] } },
                 "cursor": { "type": "string" },
                 "id": { "type": "string" },
@@ -387,6 +383,7 @@ mod tests {
             (json!({ "cursor": "", "limit": " ", "languages": "", "query": "" }), json!({ "query": "" })),
             (json!({ "query": 404, "cursor": ["1-a"] }), json!({ "query": "404", "cursor": "1-a" })),
             (json!({ "values": "{\"a\": 1}" }), json!({ "values": { "a": 1 } })),
+            (json!({ "values": { "score": "0.5", "a": "1" } }), json!({ "values": { "score": 0.5, "a": "1" } })),
             // These can mean several things or none.
             (json!({ "limit": "five", "relevant": "yes" }), json!({ "limit": "five", "relevant": "yes" })),
             (json!({ "relevant": 1, "cursor": ["a", "b"] }), json!({ "relevant": 1, "cursor": ["a", "b"] })),

@@ -454,7 +454,7 @@ impl Call<'_> {
     pub fn complete(&self, answer: &mut Answer) {
         answer.warnings.splice(0..0, self.warnings());
         if answer.index.passages == 0 && self.state.phase == Phase::Indexing {
-            answer.summary = "Nothing to search yet: the index is being made.".to_owned();
+            answer.summary = "Nothing to search yet: indexing has not finished.".to_owned();
         }
     }
 }

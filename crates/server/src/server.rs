@@ -352,7 +352,7 @@ impl ServerHandler for Server {
             let names = self.offered(caller, |tool| tool.name().to_owned()).await?;
             let is_off = self.shared.tools.iter().any(|tool| tool.name() == request.name);
             let why = match is_off {
-                true => format!("off here; it needs a server with --allow-{}", request.name),
+                true => format!("not enabled; it needs a server with --allow-{}", request.name),
                 false => "no such tool".to_owned(),
             };
             let message = format!("{}: {why}; the tools are {}", name(&request.name), names.join(", "));

@@ -151,7 +151,7 @@ fn around(out: &mut dyn Page, pool: &[PoolEntry], keep: usize) -> io::Result<()>
     let left_out = heads.iter().filter(|head| !is_shown(head)).map(|head| head.trim_start_matches(['>', '/']));
     let left_out: Vec<&str> = left_out.collect();
     if !left_out.is_empty() {
-        out.line(&format!(" Not in this width, but with --json: {}", left_out.join(", ")), 1)?;
+        out.line(&format!(" Hidden at this width (--json has them): {}", left_out.join(", ")), 1)?;
     }
     Ok(())
 }
@@ -250,7 +250,7 @@ mod tests {
             let text = plain_in(columns, |out| explanation(out, &answer));
             assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
             assert!(text.contains("answer.rs:7"), "{text}");
-            assert!(text.contains("Not in this width, but with --json:"), "{text}");
+            assert!(text.contains("Hidden at this width (--json has them):"), "{text}");
         }
     }
 }

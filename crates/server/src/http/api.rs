@@ -98,7 +98,7 @@ pub(crate) async fn call(
     let query = parts.uri.query().unwrap_or_default();
     let mut given = match is_post {
         true if parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") => {
-            return Err(Problem::new(Kind::MediaType, "Content-Encoding: send the body as it is, not compressed"));
+            return Err(Problem::new(Kind::MediaType, "Content-Encoding: not supported; send the body uncompressed"));
         }
         true if !body.is_empty() && !is_json(&parts.headers) => {
             return Err(Problem::new(Kind::MediaType, "Content-Type: must be application/json"));

@@ -198,7 +198,7 @@ impl List {
                 let reason = "scores: must be without entries, which have scores of their own";
                 return Err(Problem::new(Kind::Parameter, reason));
             }
-            (None, None) => return Err(Problem::new(Kind::Parameter, "it has neither scores nor entries")),
+            (None, None) => return Err(Problem::new(Kind::Parameter, "lists: each needs scores or entries")),
             (scores, entries) => (scores.unwrap_or_default(), entries.unwrap_or_default()),
         };
         if background.is_some() && !background_sample.is_empty() {

@@ -42,8 +42,8 @@ impl Tool for Recall {
     const TOOL_NAME: &'static str = "memory_search";
     const NEED: Need = Need::Notes;
     const TITLE: &'static str = "Search memories";
-    const DESCRIPTION: &'static str = "Search notes and past conversations for decisions, preferences and events. Of notes that contradict each other, the newer one holds. Use \
-        search for code and documents.";
+    const DESCRIPTION: &'static str = "Search notes and past conversations for decisions, preferences and events. If notes \
+        contradict each other, trust the newer one. Use search for code and documents.";
     const ARGUMENTS: Option<&'static [Argument]> = Some(&[
         field("query"),
         field("limit").most(100),

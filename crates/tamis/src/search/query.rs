@@ -234,39 +234,41 @@ pub(super) fn asks_of_history(query: &str) -> bool {
     asks || words.iter().any(|word| ["commit", "commits", "committed"].contains(&word.as_str()))
 }
 
-/// Returns `true` for a question of when or by whom something was changed: "when was", "who added". "Who calls" asks what the code does, and
-/// reasons stand in its comments, too.
+/// Verbs of what a commit does. Others, as in "when was the response closed", can ask what the code does.
+const CHANGES: &str = "added bumped change changed committed deleted deprecated drop dropped fixed implemented introduced lowered merged \
+                       removed renamed replaced reverted rewritten rewrote updated written wrote";
+
+/// Returns `true` for a question of when or by whom something was changed, which code does not say: "when was X added", "who removed X".
+/// Reasons ("why was") stand in its comments, too, and a question that goes on with "and where is it" asks for code.
 pub(super) fn asks_for_commits(query: &str) -> bool {
-    const DID: [&str; 7] = ["broke", "did", "has", "made", "put", "was", "wrote"];
-    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-    let asks_more = words.iter().skip(1).any(|word| ["how", "what", "where", "which"].contains(&word.as_str()));
-    match words.as_slice() {
-        _ if asks_more => false,
-        [when, _, ..] if when == "when" => asks_of_history(query),
-        [who, verb, ..] if who == "who" => verb.ends_with("ed") || DID.contains(&verb.as_str()),
-        _ => false,
-    }
+    let words: Vec<String> = query
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let any_of = |known: &str| words.iter().skip(1).any(|word| known.split(' ').any(|one| one == word));
+    let begins = words.first().is_some_and(|first| ["when", "who"].contains(&first.as_str()));
+    begins && asks_of_history(query) && any_of(CHANGES) && !any_of("how what where which")
 }
 
-/// Words of a message about something that went wrong.
-const FAILURES: &str = "already cannot can't couldn't denied doesn't expected failed illegal invalid missing must nil not null refused such undefined \
-                        unexpected unknown unrecognised unrecognized unsupported";
-
-/// Words that begin a question or a command. What it quotes is wanted.
-const ASKING: &str = "find does how show what when where which who whose why";
+/// What messages say of something that went wrong.
+const FAILURES: [&str; 22] = [
+    "already exists", "can't", "cannot", "could not", "couldn't", "denied", "does not exist", "doesn't exist",
+    "failed", "invalid", "is missing", "is nil", "is not", "is null", "is undefined", "no such", "not found",
+    "refused", "unexpected", "unknown", "unrecognized", "unsupported",
+];
 
 /// Returns `true` if a query looks like a message whose quotation marks quote what a program filled in: `File "a.toml" not found`. It has three
 /// words besides, is no question, does not begin with the quotation, and says that something went wrong.
 fn quotes_a_value(query: &str) -> bool {
-    let outside: Vec<String> =
-        query.split('"').step_by(2).flat_map(str::split_whitespace).map(str::to_lowercase).collect();
-    let word = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
-    let is_of = |words: &str, given: &str| words.split(' ').any(|known| known == word(given));
+    let outside: Vec<&str> = query.split('"').step_by(2).flat_map(str::split_whitespace).collect();
+    let words = outside.iter().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    let text = format!(" {} ", words.collect::<Vec<_>>().join(" "));
     outside.len() >= 3
         && !query.trim().starts_with('"')
         && !query.trim().ends_with('?')
-        && !is_of(ASKING, &outside[0])
-        && outside.iter().any(|given| is_of(FAILURES, given))
+        && !LiteralText::from_query(query).is_question()
+        && FAILURES.iter().any(|failure| text.contains(&format!(" {failure} ")))
 }
 
 /// Most words of a query with operators.
@@ -612,12 +614,12 @@ mod tests {
         for query in ["when is a failed job tried again", "why does it wait", "was it lowered", "whole files", ""] {
             assert!(!asks_of_history(query), "{query}");
         }
-        for query in ["When was the limit lowered", "who added it", "Who wrote the parser"] {
+        for query in ["When was the limit lowered", "who added it", "Who wrote the parser", "when did tides change"] {
             assert!(asks_for_commits(query), "{query}");
         }
         for query in [
-            "when was it added and where is it", "who calls retry", "why was the limit lowered", "when is it red",
-            "who", "the last commits",
+            "when was it added and where is it", "when was the file closed", "who closed it", "who calls retry",
+            "why was the limit lowered", "when is it red", "who", "the last commits",
         ] {
             assert!(!asks_for_commits(query), "{query}");
         }

@@ -27,7 +27,7 @@ impl Language {
             let interpreter = interpreter(first_line)?.to_ascii_lowercase();
             names.interpreters.get(interpreter.as_str()).copied()
         };
-        // A script of the name `build` is none of Bazel.
+        // `build` is also a name of Bazel's files.
         if let Some(language) = interpreted().filter(|_| !name.contains('.')) {
             return Some(language);
         }

@@ -57,7 +57,7 @@ pub fn read(mut input: impl BufRead, field: Option<&str>) -> Result<Input> {
     }
     let whole = || serde_json::from_slice(&bytes).ok().filter(|_| read.rows.is_empty());
     if let Some(filter) = whole().as_ref().and_then(pairs) {
-        bail!("each result is a list of its own; jq -c '{filter}' passes them one a line; nothing is written");
+        bail!("each result is a list of its own; jq -c '{filter}' prints one per line; nothing is written");
     }
     let list = whole()
         .as_ref()
@@ -91,8 +91,8 @@ fn no_field(wanted: &str, names: &[String], example: Option<&Row>, list: Option<
     let names = names.iter().take(NAMES).cloned().collect::<Vec<_>>().join(", ");
     let way = match list {
         Some(list) => {
-            let score = if list.contains("distance:") { ", for --score distance" } else { "" };
-            format!("the results seem to be in it, and jq -c '{list}' passes them one a line{score}")
+            let score = if list.contains("distance:") { "; then use --score distance" } else { "" };
+            format!("the results seem to be inside; jq -c '{list}' prints one per line{score}")
         }
         None => "name the score's field with --score".to_owned(),
     };
@@ -479,19 +479,19 @@ mod tests {
         for text in [&answer[..], &pretty.expect("JSON")] {
             assert_eq!(
                 error(text),
-                "line 1: no field score (or similarity and bm25), only c, result; the results seem to be in it, \
-                 and jq -c '.result.\"points-1\"[]' passes them one a line; nothing is written"
+                "line 1: no field score (or similarity and bm25), only c, result; the results seem to be inside; \
+                 jq -c '.result.\"points-1\"[]' prints one per line; nothing is written"
             );
         }
         assert!(error(b"{\"a\": 1}").contains("only a; name the score's field with --score"));
         let chroma = error(br#"{"ids": [["a", "b"]], "distances": [[0.1, 0.4]], "embeddings": null}"#);
         assert!(
             chroma
-                .contains("jq -c '[.distances[0], .ids[0]] | transpose[] | {distance: .[0], id: .[1]}' passes them one a line, for --score distance"),
+                .contains("jq -c '[.distances[0], .ids[0]] | transpose[] | {distance: .[0], id: .[1]}' prints one per line; then use --score distance"),
             "{chroma}"
         );
         let pairs = error(br#"[[{"page_content": "a"}, 0.9], [{"page_content": "b"}, 0.1]]"#);
-        assert!(pairs.contains("jq -c '.[] | .[0] + {score: .[1]}' passes them one a line"), "{pairs}");
+        assert!(pairs.contains("jq -c '.[] | .[0] + {score: .[1]}' prints one per line"), "{pairs}");
     }
 
     #[test]

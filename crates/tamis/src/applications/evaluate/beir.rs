@@ -64,8 +64,7 @@ impl TestCollection {
         let directory = absolute(directory)?;
         let path = directory.join("corpus.jsonl");
         if directory.is_dir() && !path.exists() {
-            let reason =
-                "has no corpus.jsonl; a collection has that, queries.jsonl and qrels/test.tsv (docs/evaluation.md)";
+            let reason = "no corpus.jsonl; a collection has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv (docs/evaluation.md)";
             return Err(EvaluationError::path(&directory, reason));
         }
         let corpus = text(&path)?;
