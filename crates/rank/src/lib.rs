@@ -23,8 +23,8 @@
 //! - [`role_factor`] and [`definition_factors`] rank down text that tends to hide the answer: tests, copies, uses of a name.
 //! - [`fuse_phrasings`] and [`merged_ranks`] merge the results of several phrasings of one query.
 //! - [`RequiredTerms`] finds the identifiers, quotations and numbers of a query, which an answer must hold.
-//! - [`AskedNames`] finds the names whose definitions a query asks for, and [`LiteralText`] a message and the text that makes it.
-//!   [`put_first`] says which of these exact finds come before everything else.
+//! - [`AskedNames`] finds the names whose definitions a query asks for, and [`LiteralText`] a message and the text that makes it
+//!   ([`pasted_message`] tells one that somebody pasted). [`put_first`] says which of these exact finds come before everything else.
 //! - [`entries`] groups passages into what a person counts as one result, [`entry_scores`] adds what the other passages and the
 //!   name of a file say ([`PathNames`]), and [`near_copies`] finds texts that repeat others.
 //! - [`representative`] chooses the passage that stands for an entry, and [`is_empty_comment`] and its like find texts that say nothing
@@ -60,7 +60,7 @@ pub use fusion::{
 pub use language_and_recency::{
     Adjustment, Decay, LanguageFactors, LanguageMatch, ROLE_FACTORS, Recency, lowered, role_factor,
 };
-pub use literal::{LiteralRun, LiteralText};
+pub use literal::{LiteralRun, LiteralText, pasted_message};
 pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use query_names::{PathNames, ProperNames};
 pub use relevance::{

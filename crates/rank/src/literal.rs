@@ -26,6 +26,9 @@ const MOST_LINES: usize = 12;
 const FEWEST_WORDS: usize = 4;
 const FEWEST_WORDS_OF_A_WHOLE: usize = 3;
 
+/// The least number of words of a string that is all of a line, whatever they weigh.
+const FEWEST_WORDS_OF_THE_SAME: usize = 3;
+
 /// The least number of words of a template that is the whole text between quotation marks.
 const FEWEST_WORDS_OF_A_TEMPLATE: usize = 2;
 
@@ -50,6 +53,9 @@ const MOST_FILLED: usize = 12;
 
 /// Words that begin a question. A text that repeats a question from its first word is an example of it, not a message.
 const QUESTION_WORDS: [&str; 9] = ["does", "how", "what", "when", "where", "which", "who", "whose", "why"];
+
+/// How a word ends that says what kind of message follows its colon: `TypeError: …`, `java.io.IOException: …`, `warning: …`.
+const SOURCES: [&str; 5] = ["error", "exception", "fatal", "panic", "warning"];
 
 /// Words of a window; see [`LiteralText::windows`].
 const WINDOW: usize = 3;
@@ -87,7 +93,10 @@ struct TextLine {
 /// A word of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Word {
+    /// In lower case.
     text: String,
+    /// As written, since capitals divide an identifier into words.
+    spelled: String,
     /// True for what may have filled a gap: a path, a number, a quoted name.
     varies: bool,
     /// True if it follows a colon, where one program's words often end.
@@ -170,6 +179,7 @@ impl LiteralText {
             let around = telling.windows(WINDOW).filter(|three| !three[0].varies && !three[2].varies);
             let around = around.filter(|_| words.len() <= 2 * WINDOW).map(|three| vec![three[0], three[2]]);
             let consecutive = fixed.flat_map(|run| run.windows(WINDOW.min(run.len().max(1))));
+            let known = found.len();
             for words in consecutive.map(|window| window.iter().collect()).chain(around) {
                 let texts = words.iter().map(|word| word.text.as_str());
                 let sum: f64 = texts.clone().map(|word| weighed(word, &weight)).sum();
@@ -177,10 +187,17 @@ impl LiteralText {
                 if informative < FEWEST_INFORMATIVE || sum < LEAST_WEIGHT {
                     continue;
                 }
-                let text = texts.collect::<Vec<_>>().join(" ");
+                let text = spelled(words.iter().copied());
                 if found.iter().all(|(_, known)| *known != text) {
                     found.push((sum, text));
                 }
+            }
+            // A message of common words, and one whose rare words stand far apart.
+            let content = words.iter().filter(|word| !word.varies && weight(&word.text).is_some());
+            let text = spelled(content);
+            let is_new = found.len() == known && found.iter().all(|(_, other)| *other != text);
+            if is_new && !text.is_empty() && !self.is_question() {
+                found.push((0.0, text));
             }
         }
         found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
@@ -206,6 +223,37 @@ impl LiteralText {
         runs.sort_by(|a, b| b.rank().total_cmp(&a.rank()));
         runs
     }
+}
+
+/// Returns the message in a query that is one line of a program's output, by what programs put before it: the kind of error
+/// (`TypeError: …`), or the thread that panicked. O(its length).
+///
+/// ```
+/// use tamis_rank::pasted_message;
+///
+/// assert_eq!(pasted_message("app: TypeError: visitor must be a function"), Some("visitor must be a function"));
+/// assert_eq!(pasted_message("fix: no retry after an error"), None);
+/// ```
+pub fn pasted_message(query: &str) -> Option<&str> {
+    let query = query.trim();
+    if query.contains('\n') || query.ends_with('?') {
+        return None;
+    }
+    let mut rest = query;
+    while let Some((before, after)) = rest.split_once(": ") {
+        if is_source(before) && after.split_whitespace().count() >= FEWEST_WORDS_OF_A_TEMPLATE {
+            return Some(after.trim());
+        }
+        rest = after;
+    }
+    None
+}
+
+/// Returns `true` for what stands before the colon of a message: `error[E0308]`, `TypeError`, `thread 'main' panicked at src/main.rs:3:5`.
+fn is_source(text: &str) -> bool {
+    let name = text.split('[').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_kind = !name.contains(char::is_whitespace) && SOURCES.iter().any(|kind| name.ends_with(kind));
+    is_kind || name.starts_with("thread '") && name.contains("' panicked")
 }
 
 impl LiteralRun {
@@ -312,6 +360,9 @@ impl<'a> Line<'a> {
         };
         let fewest_informative = if asks { FEWEST_INFORMATIVE_OF_A_QUESTION } else { FEWEST_INFORMATIVE };
         let says = words >= fewest && informative >= fewest_informative && weight >= LEAST_WEIGHT && share >= least;
+        // Common words say enough if they are all of a string and all of the line.
+        let same = is_string && share >= 0.95 && words >= FEWEST_WORDS_OF_THE_SAME && !asks;
+        let says = says || same && (gaps == 0 || informative > 0);
         says.then_some(LiteralRun { line: 0, words, share, part: share, in_string, of_line: true })
     }
 
@@ -321,6 +372,11 @@ impl<'a> Line<'a> {
         let follows = |second: &str| self.words.get(place + 1).is_some_and(|word| word.text == second);
         self.words[place].text == word && second.is_none_or(follows)
     }
+}
+
+/// Words as written, with spaces between.
+fn spelled<'w>(words: impl Iterator<Item = &'w Word>) -> String {
+    words.map(|word| &*word.spelled).collect::<Vec<_>>().join(" ")
 }
 
 fn weighed(word: &str, weight: &impl Fn(&str) -> Option<f64>) -> f64 {
@@ -347,7 +403,7 @@ fn words(line: &str, quoted: bool) -> Vec<Word> {
         }
         let varies = single || inside.is_some() || is_variable(term);
         template::each_word(term, |word| {
-            words.push(Word { text: word.to_lowercase(), varies, after_colon });
+            words.push(Word { text: word.to_lowercase(), spelled: word.to_owned(), varies, after_colon });
             after_colon = false;
         });
         after_colon |= term.ends_with(':');
@@ -412,6 +468,8 @@ mod tests {
             ("bad line\nrequest body was too short: 3\nat main.rs:3", "\"request body was too short: {}\""),
             ("where does \"request body was too short\" come from", "\"request body was too short\""),
             ("why do I get connection timed out", "\"connection timed out\""),
+            ("panicked: the is of", "\"the is of\""),
+            ("Could not compile \"a.html\": end", "f'Could not compile \"{name}\": {e}'"),
         ] {
             let found = run(query, text).unwrap_or_else(|| panic!("{query}: {:?}", template::pieces(text)));
             assert!(found.in_string, "{query}: {found:?}");
@@ -462,10 +520,10 @@ mod tests {
         assert!(windows("key 'user' is too old").contains(&"key old".to_owned()));
         let found = windows("cannot open /tmp/x.toml: No such device").join(", ");
         let expected =
-            "no such device, cannot open tmp, open tmp x, tmp x toml, x toml no, toml no such, cannot open, no device";
+            "No such device, cannot open tmp, open tmp x, tmp x toml, x toml No, toml No such, cannot open, No device";
         assert_eq!(found, expected);
         // What follows a colon may have filled a gap.
-        assert!(windows("Unsupported protocol: ftp").contains(&"unsupported protocol".to_owned()));
+        assert!(windows("Unsupported protocol: ftp").contains(&"Unsupported protocol".to_owned()));
         assert!(windows("how do I do the").is_empty());
         assert!(windows("retry").is_empty());
         for term in ["/tmp/x.toml:", "17,", "0x7fff12", "a@b.c", "key=value", "src\\main.rs", "10ms", "config.toml"] {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use tamis_rank::{AskedName, ExactFind, LiteralRun, MOST_EXACT, NameFit, RequiredTerms};
+use tamis_rank::{AskedName, AskedNames, ExactFind, LiteralRun, MOST_EXACT, NameFit, RequiredTerms, pasted_message};
 use tamis_store::{Filter, LexicalStatistics, Namespace, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Role};
 
@@ -50,8 +50,17 @@ const PART_OF_MESSAGE: f64 = 0.6;
 #[derive(Default)]
 pub(crate) struct Finds {
     pub by_passage: HashMap<PassageId, ExactFind>,
-    /// True if the query is a message and nothing else, and the code that makes it was found.
-    pub is_message: bool,
+    /// Where the query is made, if it is a message and nothing else.
+    pub message: Option<MessageSource>,
+}
+
+/// Where the message is made that a query is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MessageSource {
+    /// By code that was found.
+    Here,
+    /// By another program: it reads like a pasted message, and no passage makes or repeats it, nor defines a name in it.
+    Elsewhere,
 }
 
 /// Returns the exact finds of a question among the passages of a filter. `statistics` are those of the lexical retriever; without
@@ -64,6 +73,9 @@ pub(crate) fn exact_finds(
 ) -> Result<Finds, StoreError> {
     let Some(statistics) = statistics else { return Ok(Finds::default()) };
     let mut finds = messages(context, query, filter, statistics)?;
+    if finds.by_passage.is_empty() && is_of_another_program(context, query, filter)? {
+        finds.message = Some(MessageSource::Elsewhere);
+    }
     // The names in a message say what went wrong there. Their definitions are not asked for.
     let is_made = finds.by_passage.values().any(|find| *find == ExactFind::Message);
     if query.asked.is_subject() && !is_made {
@@ -72,6 +84,17 @@ pub(crate) fn exact_finds(
         }
     }
     Ok(finds)
+}
+
+/// Returns `true` for a pasted message of whose names no passage defines any. It is called for what no passage makes or repeats.
+fn is_of_another_program(context: &Context<'_>, query: &Query, filter: &Filter) -> Result<bool, StoreError> {
+    let Some(message) = pasted_message(&query.text).filter(|_| !query.memory) else { return Ok(false) };
+    for name in AskedNames::from_query(message).iter() {
+        if !context.index.store.defining(&name.name, filter, 1)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The definitions of a name: those that fit what qualifies it, or else those of the bare name. In a sentence, where a name is not
@@ -156,14 +179,14 @@ fn messages(
     };
     let counting: Vec<&Compared> =
         compared.iter().copied().filter(|one| one.run.share >= least(one.made, one.main)).collect();
+    let is_query = |one: &&Compared| {
+        let is_part = !query.text.contains('\n') && one.run.share >= SHARE_OF_MENTION;
+        one.made && one.main && (one.run.part >= PART_OF_MESSAGE || is_part) && !literal.is_question()
+    };
     let find = |one: &&Compared| (one.passage, if one.made { ExactFind::Message } else { ExactFind::Mention });
     Ok(Finds {
         by_passage: counting.iter().map(find).collect(),
-        is_message: !literal.is_question()
-            && counting.iter().any(|one| {
-                let is_part = !query.text.contains('\n') && one.run.share >= SHARE_OF_MENTION;
-                one.made && one.main && (one.run.part >= PART_OF_MESSAGE || is_part)
-            }),
+        message: counting.iter().any(is_query).then_some(MessageSource::Here),
     })
 }
 

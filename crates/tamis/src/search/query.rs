@@ -14,6 +14,7 @@ use tamis_text::{Kind, Language, Role};
 
 use super::answer::Reading;
 use super::context::{Context, Scope, scope_of};
+use super::exact::MessageSource;
 use super::judgements::{JudgedPassages, judged_passages, learns};
 use super::misspellings::read_misspelt;
 use super::request::{MAX_VARIANTS, SearchRequest, Variant};
@@ -49,8 +50,8 @@ pub(crate) struct Query {
     pub scope: Scope,
     /// The reference time for ages, in nanoseconds since 1970.
     pub now_ns: i64,
-    /// True if it is a message and nothing else, and the code that makes it was found.
-    pub is_message: bool,
+    /// Where it is made, if it is a message and nothing else.
+    pub message: Option<MessageSource>,
     /// True for a search of memories.
     pub memory: bool,
     /// True if nobody waits for a model to read passages.
@@ -110,7 +111,7 @@ pub(crate) fn prepare(context: &Context<'_>, request: &SearchRequest, filter: &F
         variants: request.ranking.variants.iter().map(weighed).collect::<Result<_, Error>>()?,
         scope,
         now_ns: request.ranking.now_ns.unwrap_or_else(crate::dates::present_ns),
-        is_message: false,
+        message: None,
         memory: request.memory,
         fast: request.fast,
         thorough: request.ranking.thorough,

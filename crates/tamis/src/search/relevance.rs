@@ -17,6 +17,7 @@ use tamis_text::Role;
 use super::answer::ANSWER_EVIDENCE;
 use super::candidate::{Candidate, MAIN, Retrieved, is_program, namespaces_of};
 use super::context::Context;
+use super::exact::MessageSource;
 use super::judgements::{JUDGED, JudgedPassages, Said};
 use super::query::texts;
 use super::ranked_entries::{Entry, Ranking};
@@ -46,10 +47,11 @@ pub(crate) fn weigh(
     note(&mut ranking.diagnostics, &weighed, basis);
     for (entry, evidence) in ranking.entries.iter_mut().zip(weighed.entries) {
         entry.evidence = Some(evidence);
-        if query.is_message {
-            let (name, log_odds) = match entry.first_find() {
-                Some(_) => ("exact_message", OF_MESSAGE),
-                None => ("exact_elsewhere", BESIDE_MESSAGE),
+        if let Some(source) = query.message {
+            let (name, log_odds) = match (source, entry.first_find()) {
+                (MessageSource::Here, Some(_)) => ("exact_message", OF_MESSAGE),
+                (MessageSource::Here, None) => ("exact_elsewhere", BESIDE_MESSAGE),
+                (MessageSource::Elsewhere, _) => ("message_of_another_program", OF_ANOTHER_PROGRAM),
             };
             entry.add_evidence(name, 1.0, log_odds);
         }
@@ -64,10 +66,12 @@ pub(crate) fn weigh(
 /// The log odds of an entry that falls short of the threshold of its language: it is never kept.
 const IMPOSSIBLE: f64 = -40.0;
 
-/// The log odds that a query which is a message adds to the texts that make or repeat it, and to all others. The models were fitted to few
-/// messages, and rate similar wording too high. Chosen by hand.
+/// The log odds that a query which is a message adds to the texts that make or repeat it, to all others, and to all where another program
+/// makes it. The models were fitted to few messages, and rate similar wording too high. Chosen by hand; the last one is the share of
+/// messages that were found in the trees that make them.
 const OF_MESSAGE: f64 = 1.0;
 const BESIDE_MESSAGE: f64 = -1.5;
+const OF_ANOTHER_PROGRAM: f64 = -3.0;
 
 /// First entries whose texts are searched for the names in the query.
 const NAMED_ENTRIES: usize = 80;

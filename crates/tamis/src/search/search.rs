@@ -6,12 +6,12 @@ use tamis_cut::{Gate, Guarantee, Rule, Scale};
 use tamis_store::{Filter, PassageId, StoreError};
 
 use super::answer::{ANSWER_EVIDENCE, Answer, CutReport, OFF, joined};
-use super::candidate::{Phrased, Retrieved};
+use super::candidate::{Phrased, Retrieved, is_program};
 use super::context::{Context, Stopwatch, scope_of};
 use super::decide::{check_rule, cut, explain_counted, explain_labels, gate_evidence, rejected, replacement};
 use super::exact::{
-    Finds, exact_finds, gone_sources, keep_history, keep_words, look_for, missing_paths, named_files, note_finds,
-    note_headings,
+    Finds, MessageSource, exact_finds, gone_sources, keep_history, keep_words, look_for, missing_paths, named_files,
+    note_finds, note_headings,
 };
 use super::gather::{Depth, depth_under, fetch, gather_query, gather_variants};
 use super::group::group;
@@ -226,8 +226,7 @@ fn retrieve_once(
         gathered.add(store, &queries, &all, phrased.iter().flat_map(|one| &one.found).map(|(passage, _)| *passage))?;
     }
     let words = gathered.statistics.lexical.as_ref().filter(|_| depth.finds);
-    let Finds { by_passage: mut finds, is_message } = exact_finds(context, &query, &all, words)?;
-    query.is_message = is_message;
+    let Finds { by_passage: mut finds, message } = exact_finds(context, &query, &all, words)?;
     if depth.finds {
         for (passage, find) in named_files(context, &query, &all, &queries)? {
             finds.entry(passage).or_insert(find);
@@ -239,6 +238,9 @@ fn retrieve_once(
         candidates.iter().enumerate().map(|(at, candidate)| (candidate.id(), at)).collect();
     phrased.iter_mut().for_each(|phrased| phrased.found.sort_by_key(|(passage, _)| places.get(passage)));
     note_finds(&finds, &mut candidates);
+    // Documentation explains a message in other words than the program's.
+    let has_code = candidates.iter().any(|candidate| is_program(&candidate.passage));
+    query.message = message.filter(|source| *source == MessageSource::Here || has_code);
     if depth.finds {
         note_headings(&query.text, &mut candidates);
     }

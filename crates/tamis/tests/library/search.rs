@@ -67,6 +67,23 @@ fn what_makes_a_message_speaks_against_everything_else() {
     assert!(found[1..].iter().all(|(_, makes, elsewhere)| !makes && *elsewhere), "{found:?}");
     let found = pool("which shelf is on the north wall");
     assert!(found.iter().all(|(_, makes, elsewhere)| !makes && !elsewhere), "a question: {found:?}");
+
+    let is_elsewhere = |query: &str| {
+        let pool = search(&index, SearchRequest::new(query).explain()).pool.expect("explained");
+        let speaks = |entry: &tamis::search::PoolEntry| {
+            entry.evidence.iter().any(|one| one.name == "message_of_another_program")
+        };
+        pool.iter().any(speaks)
+    };
+    assert!(is_elsewhere("TypeError: the shelf must be north of a door"));
+    for query in [
+        "error: cannot mount shelf oak on the north wall",
+        "TypeError: mount() got no shelf",
+        "Wall error: the shelf must be north of a door",
+        "the shelf must be north of a door",
+    ] {
+        assert!(!is_elsewhere(query), "{query}");
+    }
 }
 
 #[test]
