@@ -4,6 +4,7 @@
 //! [`SearchRequest`], the query that it becomes, candidates, and their ranking. This module knows no application: applications ask it for
 //! passages, issues, pages or records, and add their own part.
 
+mod adjustments;
 mod answer;
 mod caller;
 mod candidate;
@@ -17,7 +18,6 @@ mod filter;
 mod gather;
 mod group;
 mod judgements;
-mod language_and_recency;
 mod learning;
 mod misspellings;
 mod plan;
