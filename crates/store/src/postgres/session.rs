@@ -1,4 +1,4 @@
-//! Statements in PostgreSQL that both databases understand, and values in its columns.
+//! The session of PostgreSQL, for the statements that both databases understand, and values in its columns.
 
 use std::borrow::Cow;
 use std::error::Error;

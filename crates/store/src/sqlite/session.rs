@@ -1,4 +1,4 @@
-//! Statements in SQLite that both databases understand.
+//! The session of SQLite, for the statements that both databases understand.
 
 use std::cell::RefCell;
 use std::future::{Future, ready};
