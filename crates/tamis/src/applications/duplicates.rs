@@ -1,6 +1,6 @@
 //! Likely duplicates of an issue; there may be none.
 //!
-//! Both retrievers propose issues (`search::documents`), `likeness` compares two issues, `finder` orders and cuts, and
+//! Both retrievers propose issues (`search::issues`), `likeness` compares two issues, `finder` orders and cuts, and
 //! `answer` is the result. `docs/research/duplicates.md` explains the choice of the measure and its floor.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -24,7 +24,7 @@ use super::candidate::{Candidate, Retrieved, namespaces_of};
 use super::context::{Context, Stopwatch};
 use super::filter::{by_name, moment};
 use super::query::Query;
-use super::ranked_entries::{Decided, Entry, Kept, entry_key, identity};
+use super::ranking::{Decided, Entry, Kept, entry_key, identity};
 use super::request::SearchRequest;
 use crate::Error;
 use crate::collections::ISSUES;

@@ -21,7 +21,7 @@ use super::plan::plan;
 use super::present::present;
 use super::query::{filter_of, prepare};
 use super::rank::{rank, scoring};
-use super::ranked_entries::{Decided, Ranking};
+use super::ranking::{Decided, Ranking};
 use super::recording::{Served, recorded, shown_to, write_record};
 use super::relevance::{label, put_in_order, weigh};
 use super::request::{SearchRequest, VariantKind};

@@ -9,9 +9,9 @@ mod comments;
 mod document;
 mod fields;
 mod formats;
-mod forms;
 mod issue;
 mod read;
+mod templates;
 
 pub use issue::{CommentKind, Issue, IssueComment, IssueKind, IssueState, Verdict};
 pub use read::{BadRecord, IssueArchive, IssueFormat, IssueFormatError, read_issues};
