@@ -1,7 +1,7 @@
 //! Many clients over HTTP, using the protocol's streamable transport.
 //!
-//! [`accept`] takes connections and passes each request to the [`router`]. Its layers are the checks of the [`gate`], and its routes those
-//! of [`mcp`] and, with the JSON API, those of [`routes`] and [`sign_in`].
+//! [`connections`] accepts them and passes each request to the [`router`]. Its layers are the checks of the [`gate`], and its routes those
+//! of [`mcp`] and, with the JSON API, those of [`routes`] and [`sign_in`](mod@sign_in).
 
 mod connections;
 mod gate;
@@ -33,9 +33,8 @@ use crate::api::{ENDPOINTS, EVENTS, OPENAPI};
 use crate::process::ServeError;
 use crate::server::Server;
 use crate::web_page::ASSETS;
-use connections::Connections;
+use connections::{Acceptor, Connections};
 use gate::{AGENTS, AGENTS_SLASH, Gate, HEALTH, Identity, LoggedCall};
-use headers::Acceptor;
 use sign_in::{SIGN_IN, sign_in};
 
 pub use tokens::{Token, fresh_token};
