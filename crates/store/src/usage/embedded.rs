@@ -23,7 +23,7 @@ pub(crate) const FILE: &str = "usage.db";
 /// closing rarely waits for the disk.
 const CHECKPOINT_BYTES: u64 = 2 << 20;
 
-/// The [`UsageLog`] in the directory of an index. Threads can share it.
+/// The [`UsageLog`](crate::UsageLog) in the directory of an index. Threads can share it.
 ///
 /// ```
 /// use tamis_store::{
