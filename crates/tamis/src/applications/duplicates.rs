@@ -1,6 +1,6 @@
 //! Likely duplicates of an issue; there may be none.
 //!
-//! Both retrievers propose issues (`search::issues`), [`likeness`] compares two of them, [`DuplicateFinder`] orders and cuts, and
+//! Both retrievers propose issues (`search::issues`), `likeness` compares two of them, [`DuplicateFinder`] orders and cuts, and
 //! [`Duplicates`] is the answer. `docs/research/duplicates.md` explains the choice of the measure and its floor.
 
 use std::collections::{BTreeMap, BTreeSet};
