@@ -168,6 +168,16 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
   if (plain && link?.matches(".skip")) {
+/** Another document of this browser may have signed out before the way back leads to this one, which the browser has kept as it was. */
+window.addEventListener("pagehide", () => { document.body.hidden = rights.needs_token; });
+window.addEventListener("pageshow", async (event) => {
+  if (event.persisted && rights.needs_token) {
+    rights = await api.rights().catch(() => ({ ...rights, signed_in: false }));
+    if (!rights.signed_in) route();
+  }
+  document.body.hidden = false;
+});
+
     event.preventDefault();
     focusHeadline(view);
   }
