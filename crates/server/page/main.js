@@ -225,7 +225,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 fill(document.getElementById("keys"), element("h2", {}, "Keys"), home.keyList(), settings(),
-  element("form", { method: "dialog" }, element("button", {}, "Close")));
+  element("form", { method: "dialog" }, element("button", { autofocus: true }, "Close")));
 document.getElementById("help").hidden = false;
 document.getElementById("help").addEventListener("click", () => document.getElementById("keys").showModal());
 document.getElementById("leave").addEventListener("click", async () => {
