@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { colouring, isProse } from "./colours.js";
 import { documentAddress } from "./document.js";
 import { placeTools } from "./editor.js";
-import { breakable, element, fill, focusHeadline, marked, prose, say, snippet, submit } from "./elements.js";
+import { breakable, element, fill, flush, focusHeadline, marked, prose, say, snippet, submit } from "./elements.js";
 import { chips, filters, FILTERS, inUse, requestOf } from "./filters.js";
 import { whileReading } from "./live.js";
 import { remember } from "./recent.js";
@@ -246,9 +246,9 @@ function full(hit, found, query, rights) {
 /** The best passage: code as in the document, prose as prose, without a first line that repeats the title. */
 function passage(hit, text, query) {
   if (!isProse(hit.language, hit.collection, text)) return snippet(text, hit.snippet_line, query, colouring(hit.language));
-  const [first, ...others] = text.trim().split("\n");
+  const [first, ...others] = flush(text).split("\n");
   const repeats = others.length > 0 && hit.title?.split(" > ").at(-1) === first.replace(/^#+ /, "");
-  return prose(repeats ? others.join("\n").trim() : text.trim(), query);
+  return prose(repeats ? flush(others.join("\n")) : flush(text), query);
 }
 
 /** The next passages of an entry, a line each, and the others behind their number. */
