@@ -44,21 +44,23 @@ impl WorkingDirectory {
 
     /// A path of the index in a form that can be opened from here: in one tree relative to the working directory; among
     /// several repositories relative where it lies below, else absolute. Imported documents keep the name that `tamis get`
-    /// takes.
+    /// takes, as do files of a namespace without a directory here.
     pub fn display_path(&self, namespace: &str, path: &str) -> String {
+        let is_own = || self.own_namespace.as_deref().is_none_or(|own| own == namespace);
+        let named = || format!("{namespace}:{path}");
         if tamis::import::is_imported(path) {
-            let is_own = self.own_namespace.as_deref() == Some(namespace);
-            return if is_own { path.to_owned() } else { format!("{namespace}:{path}") };
+            return if self.own_namespace.is_some() && is_own() { path.to_owned() } else { named() };
         }
         match &self.position {
-            Position::InTree(_, Some(current)) => relative_to(current, path),
-            Position::InTree(_, None) => path.to_owned(),
+            Position::InTree(_, Some(current)) if is_own() => relative_to(current, path),
+            Position::InTree(_, None) if is_own() => path.to_owned(),
+            Position::InTree(..) => named(),
             Position::AmongSources(current, roots) => match roots.get(namespace) {
                 Some(root) => {
                     let whole = root.join(path);
                     whole.strip_prefix(current).map_or_else(|_| whole.to_string_lossy().into_owned(), slashed)
                 }
-                None => path.to_owned(),
+                None => named(),
             },
         }
     }
@@ -232,7 +234,7 @@ mod tests {
         assert_eq!(inside.display_path("api", "src/lib.rs"), "lib.rs");
         assert_eq!(inside.display_path("web", "app.ts"), whole("web/app.ts"));
         assert_eq!(inside.index_path("../src/lib.rs:1-2"), whole("api/src/lib.rs:1-2"));
-        assert_eq!(inside.display_path("gone", "app.ts"), "app.ts");
+        assert_eq!(inside.display_path("gone", "app.ts"), "gone:app.ts", "`tamis get` takes it");
         assert_eq!(inside.display_path("api", "issue:12"), "issue:12", "imported, so not a path");
         assert_eq!(inside.display_path("engine", "issue:12"), "engine:issue:12");
     }

@@ -67,7 +67,11 @@ impl PyIndex {
         let asked: SearchRequest = read(py, request)?;
         self.answered(py, |observer| {
             let request = complete(asked, self.index.config(), self.caller)?;
-            let freshness = if refresh { self.index.refresh_for_search(observer)? } else { Freshness::default() };
+            let freshness = if refresh {
+                self.index.refresh_for_search(&request.filters.named_namespaces(), observer)?
+            } else {
+                Freshness::default()
+            };
             observer.check_cancelled()?;
             let mut answer = self.index.search_with(&request, &freshness, observer)?;
             if let Some(reason) = &freshness.reason {

@@ -410,18 +410,18 @@ impl Call<'_> {
         let choice = match (wanted, allowed.as_slice()) {
             (Some(wanted), allowed) if allowed.contains(&wanted) => return Ok(Some(wanted)),
             (None, [one]) => return Ok(Some(one.clone())),
-            (wanted, _) => wanted.unwrap_or_default(),
+            (wanted, _) => wanted.map_or_else(|| "none".to_owned(), |wanted| format!("{wanted:?}")),
         };
         let allowed = match allowed.as_slice() {
             [] => "one that you may read; there is none".to_owned(),
             allowed => format!("one of {}", allowed.join(", ")),
         };
-        Err(Error::Argument { name: "namespace", value: format!("{choice:?}"), allowed })
+        Err(Error::Argument { name: "namespace", value: choice, allowed })
     }
 
-    /// True if places need their namespace: the index holds several trees, or stands beside another one.
+    /// True if places need their namespace: the index holds several trees, stands beside another one, or is in a database.
     pub fn holds_several(&self) -> bool {
-        self.index.sources().len() > 1 || self.index.elsewhere().is_some()
+        self.index.sources().len() > 1 || self.index.elsewhere().is_some() || self.index.config().store.url.is_some()
     }
 
     /// Records that the client reads this text, if a search showed it before.

@@ -35,18 +35,21 @@ impl Location {
             return Err(Error::path(&start, "not a directory; name the directory to search"));
         }
         let home = Bases::here().home.and_then(|home| dunce::canonicalize(home).ok());
-        let marked = |directory: &&Path| directory.join(INDEX_DIRECTORY).is_dir() || directory.join(".git").exists();
         // A home directory under version control is not the project of everything in it.
         let root = start
             .ancestors()
             .take_while(|directory| *directory == start || home.as_deref() != Some(*directory))
-            .find(marked)
+            .find(|directory| is_marked(directory))
             .unwrap_or(&start);
         if index.is_none() {
             stays_in(root)?;
         }
         // From here on paths are compared as text, so one directory must not have two spellings.
-        let index = index.map(resolved);
+        let index = index.map(resolved).map(|directory| match directory.join(INDEX_DIRECTORY) {
+            // Whoever names the tree means the index in it.
+            inside if holds_index(&inside) && !holds_index(&directory) => inside,
+            _ => directory,
+        });
         let location = Self::at(root, index.as_deref());
         Ok(Location { start, ..location })
     }
@@ -70,6 +73,11 @@ impl Location {
         }
     }
 
+    /// Returns `true` if the root is that of a project: it has `.tamis/` or `.git`.
+    pub(crate) fn is_project(&self) -> bool {
+        is_marked(&self.root)
+    }
+
     /// Returns `true` if the tree is the user's home directory, or holds it, as the root of a file system does. Nobody means to search
     /// all of that.
     pub fn holds_home(&self) -> bool {
@@ -79,13 +87,21 @@ impl Location {
 
     /// Returns `true` if an index exists here.
     pub fn has_index(&self) -> bool {
-        self.directory.join("tamis.db").is_file()
+        holds_index(&self.directory)
     }
 
     /// Returns the project's configuration file.
     pub fn config_file(&self) -> PathBuf {
         self.root.join(INDEX_DIRECTORY).join("config.toml")
     }
+}
+
+fn holds_index(directory: &Path) -> bool {
+    directory.join("tamis.db").is_file()
+}
+
+fn is_marked(directory: &Path) -> bool {
+    directory.join(INDEX_DIRECTORY).is_dir() || directory.join(".git").exists()
 }
 
 /// Refuses a tree whose index would lie outside of it, through a link that came with the tree.

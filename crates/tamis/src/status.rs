@@ -12,6 +12,7 @@ use tamis_store::{
 
 use crate::Error;
 use crate::collections::SKIPPED;
+use crate::config::without_password;
 use crate::handle::{Index, SourceState, plain};
 use crate::import::Imported;
 use crate::index::{EmbeddingCacheStatus, EmbeddingProgress, SourceComparison, UnreadDocument, comparisons};
@@ -23,6 +24,9 @@ pub struct Status {
     pub root: PathBuf,
     /// The directory of the index.
     pub directory: PathBuf,
+    /// The address of the database that holds the index in place of the directory, without its password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database: Option<String>,
     /// The name under which the tree's documents are stored.
     pub namespace: String,
     /// Files that differ, are left out or need a remark.
@@ -132,6 +136,7 @@ pub(crate) fn status(index: &Index) -> Result<Status, Error> {
     Ok(Status {
         root: index.root().to_owned(),
         directory: index.location().directory.clone(),
+        database: index.config.store.url.as_deref().map(without_password),
         namespace: index.namespace().to_owned(),
         files: FileStatus { stale: sources.iter().map(|source| source.stale).sum(), skipped, unread, notes },
         sources,

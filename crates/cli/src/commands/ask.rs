@@ -127,7 +127,10 @@ pub fn ask(
     request.check()?;
     request.tuned_rule(&config).map_err(|error| refused(error, "--cut"))?;
     let wants_refresh = config.search.refresh;
-    let Some((index, freshness)) = refresh::open(session, config, wants_refresh, output)? else { return Ok(None) };
+    let namespaces = request.filters.named_namespaces();
+    let Some((index, freshness)) = refresh::open(session, config, wants_refresh, &namespaces, output)? else {
+        return Ok(None);
+    };
     let directory = WorkingDirectory::from_index(&index);
     for path in &mut request.filters.paths {
         *path = directory.index_glob(path);

@@ -69,7 +69,7 @@ impl ForgetArguments {
 pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
     let config = session.config()?;
-    let Some((index, _)) = refresh::open(session, config, true, output)? else { return Ok(Exit::Interrupted) };
+    let Some((index, _)) = refresh::open(session, config, true, &[], output)? else { return Ok(Exit::Interrupted) };
     let directory = WorkingDirectory::from_index(&index);
     let namespace = arguments.namespace.as_deref();
     if arguments.list {

@@ -215,6 +215,7 @@ fn open(arguments: &ServerArguments, over_http: bool, may_refresh: bool, global:
     let config = session.config()?;
     let (refresh, mcp) = (config.search.refresh && !arguments.no_refresh, config.mcp.clone());
     let index = Arc::new(session.open(config)?);
+    let refresh = refresh && index.is_updated_by(&[])?;
     let caller = Caller {
         namespaces: None,
         may_remember: arguments.allow_remember,
@@ -275,7 +276,8 @@ fn print_token(arguments: &McpTokenArguments, output: &Output) -> Result<Exit> {
         bail!("{name:?}: must be 1 to 64 letters, digits, - and _");
     }
     let (token, sha256) = fresh_token()?;
-    let namespaces = if namespace.is_empty() { "\"all\"".to_owned() } else { serde_json::to_string(namespace)? };
+    let is_all = namespace.is_empty() || *namespace == ["all"];
+    let namespaces = if is_all { "\"all\"".to_owned() } else { serde_json::to_string(namespace)? };
     let mut out = output.plain();
     writeln!(out, "{token}")?;
     writeln!(out)?;

@@ -49,9 +49,9 @@ pub fn run(arguments: &PackArguments, global: &Global, output: &Output) -> Resul
         ..arguments.request.clone()
     };
     // A question that cannot be asked must not cost a run.
-    request.search()?;
+    let namespaces = request.search()?.filters.named_namespaces();
     let session = Session::start(global, Vec::new())?;
-    let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
+    let Some(index) = refresh::open_or_make(session, arguments.no_refresh, &namespaces, output)? else {
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::from_index(&index);

@@ -11,7 +11,8 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use tamis::config::Config;
 use tamis::{Freshness, Index, RunOptions, RunReport};
 
-/// Opens the index, and with `wants_refresh` makes a missing one and brings it up to date. `None`: the user stopped it.
+/// Opens the index, and with `wants_refresh` makes a missing one and brings it up to date for a search of some namespaces (empty: of
+/// any). `None`: the user stopped it.
 ///
 /// # Errors
 /// There is no index to search, or it cannot be read.
@@ -19,10 +20,11 @@ pub fn open(
     session: Session,
     config: Config,
     wants_refresh: bool,
+    namespaces: &[String],
     output: &Output,
 ) -> Result<Option<(Index, Freshness)>> {
     let index = if wants_refresh { session.open(config)? } else { session.open_existing(config)? };
-    Ok(refreshed(&index, wants_refresh, output)?.map(|freshness| (index, freshness)))
+    Ok(refreshed(&index, wants_refresh, namespaces, output)?.map(|freshness| (index, freshness)))
 }
 
 /// Opens the index for a question about its files, as a search does: a missing one is made unless the user does not want to wait.
@@ -30,10 +32,17 @@ pub fn open(
 ///
 /// # Errors
 /// There is no index to ask, or it cannot be read.
-pub fn open_or_make(session: Session, no_refresh: bool, output: &Output) -> Result<Option<Index>> {
+pub fn open_or_make(
+    session: Session,
+    no_refresh: bool,
+    namespaces: &[String],
+    output: &Output,
+) -> Result<Option<Index>> {
     let config = session.config()?;
     let wants_refresh = config.search.refresh && !no_refresh;
-    let Some((index, freshness)) = open(session, config, wants_refresh, output)? else { return Ok(None) };
+    let Some((index, freshness)) = open(session, config, wants_refresh, namespaces, output)? else {
+        return Ok(None);
+    };
     warn(&freshness, output);
     background_embedding::start(&index, freshness.report.as_ref(), output);
     Ok(Some(index))
@@ -47,7 +56,7 @@ pub fn open_existing(session: Session, no_refresh: bool, output: &Output) -> Res
     let config = session.config()?;
     let wants_refresh = config.search.refresh && !no_refresh;
     let index = session.open_existing(config)?;
-    let freshness = refreshed(&index, wants_refresh, output)?;
+    let freshness = refreshed(&index, wants_refresh, &[], output)?;
     if let Some(freshness) = &freshness {
         warn(freshness, output);
         background_embedding::start(&index, freshness.report.as_ref(), output);
@@ -55,18 +64,18 @@ pub fn open_existing(session: Session, no_refresh: bool, output: &Output) -> Res
     Ok(freshness.map(|_| index))
 }
 
-fn refreshed(index: &Index, wants_refresh: bool, output: &Output) -> Result<Option<Freshness>> {
+fn refreshed(index: &Index, wants_refresh: bool, namespaces: &[String], output: &Output) -> Result<Option<Freshness>> {
     if !wants_refresh {
         return Ok(Some(Freshness::default()));
     }
     interrupt::install()?;
     let progress = Progress::when_slow(output);
-    let freshness = match index.refresh_for_search(&progress) {
+    let freshness = match index.refresh_for_search(namespaces, &progress) {
         Err(error @ tamis::Error::LargeTree { .. }) => {
             progress.clear();
             confirm(error)?;
             index.refresh_with(RunOptions { any_size: true, ..RunOptions::FIRST_MODEL }, &progress)?;
-            index.refresh_for_search(&progress)?
+            index.refresh_for_search(namespaces, &progress)?
         }
         freshness => freshness?,
     };

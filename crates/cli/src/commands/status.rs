@@ -12,6 +12,7 @@ use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
 use owo_colors::OwoColorize;
+use std::borrow::Cow;
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tamis::Status;
@@ -47,7 +48,8 @@ pub fn run(arguments: &StatusArguments, global: &Global, output: &Output) -> Res
 /// Writes the whole status. `verbose` adds the kinds of files left out and the remarks on how files were read.
 fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) -> io::Result<()> {
     let summary = &status.summary;
-    writeln!(out, "{}", label(&status.root.to_string_lossy()).bold())?;
+    let place = status.database.as_deref().map_or_else(|| status.root.to_string_lossy(), Cow::Borrowed);
+    writeln!(out, "{}", label(&place).bold())?;
     let fresh = match status.files.stale {
         0 => "up to date".green().to_string(),
         stale => format!("{} since", counted(stale, "changed file")).yellow().to_string(),
@@ -55,10 +57,13 @@ fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) ->
     let passages = counted(summary.passages, "passage");
     writeln!(out, "  {} in {passages}, {fresh}", counted(summary.documents, "document"))?;
     let sizes = summary.sizes;
+    let directory = match status.database {
+        Some(_) => Cow::Borrowed("database"),
+        None => format!("in {}", label(&status.directory.to_string_lossy())).into(),
+    };
     writeln!(
         out,
-        "  index in {}: {} (database {}, lexical index {}, vectors {})",
-        label(&status.directory.to_string_lossy()),
+        "  index {directory}: {} (database {}, lexical index {}, vectors {})",
         bytes(sizes.database + sizes.lexical + sizes.vectors),
         bytes(sizes.database),
         bytes(sizes.lexical),
@@ -77,16 +82,20 @@ fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) ->
         import::print_list(out, &status.imported)?;
     }
     evidence(out, status)?;
-    for (heading, counts) in [("collection", &summary.counts.collections), ("language", &summary.counts.languages)] {
+    let counts = &summary.counts;
+    // Those of a directory are its sources, which are listed already.
+    let namespaces = status.database.as_ref().map(|_| ("namespace", &counts.namespaces));
+    let tables = namespaces.into_iter().chain([("collection", &counts.collections), ("language", &counts.languages)]);
+    for (heading, counts) in tables {
         let mut table = Columns::new(&[heading, ">documents", ">passages"]);
         let mut counts: Vec<_> = counts.iter().collect();
         counts.sort_by(|a, b| b.passages.cmp(&a.passages).then_with(|| a.name.cmp(&b.name)));
         for entry in counts {
             // People read "C++", which every flag takes too; programs get the stored name.
             let language = Language::from_name(&entry.name).filter(|_| heading == "language");
-            let name = language.map_or(entry.name.as_str(), |language| language.display);
-            let name = if name.is_empty() { "(none)" } else { name };
-            table.row([name.to_owned(), count(entry.documents), count(entry.passages)]);
+            let name = language.map_or_else(|| label(&entry.name), |language| language.display.into());
+            let name = if name.is_empty() { "(none)".into() } else { name };
+            table.row([name.into_owned(), count(entry.documents), count(entry.passages)]);
         }
         writeln!(out)?;
         table.write(out)?;

@@ -106,7 +106,9 @@ pub struct OutlineArguments {
 /// There is no index, a named file is missing, or the pattern is not allowed.
 pub fn grep(arguments: &GrepArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
-    let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
+    let Some(index) =
+        refresh::open_or_make(session, arguments.no_refresh, arguments.request.scope.namespace.as_slice(), output)?
+    else {
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::from_index(&index);
@@ -172,7 +174,9 @@ fn as_typed(mut error: Error, directory: &WorkingDirectory, paths: &[String]) ->
 /// There is no index, or a glob is invalid.
 pub fn files(arguments: &FilesArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
-    let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
+    let Some(index) =
+        refresh::open_or_make(session, arguments.no_refresh, arguments.request.namespace.as_slice(), output)?
+    else {
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::from_index(&index);
@@ -199,7 +203,9 @@ pub fn files(arguments: &FilesArguments, global: &Global, output: &Output) -> Re
 /// There is no index, or nothing of that name in it.
 pub fn outline(arguments: &OutlineArguments, global: &Global, output: &Output) -> Result<Exit> {
     let session = Session::start(global, Vec::new())?;
-    let Some(index) = refresh::open_or_make(session, arguments.no_refresh, output)? else {
+    let Some(index) =
+        refresh::open_or_make(session, arguments.no_refresh, arguments.request.namespace.as_slice(), output)?
+    else {
         return Ok(Exit::Interrupted);
     };
     let directory = WorkingDirectory::from_index(&index);

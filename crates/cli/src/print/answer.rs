@@ -44,7 +44,7 @@ fn nearest(out: &mut dyn Page, answer: &Answer, heading: &str) -> io::Result<()>
     writeln!(out, "{}", heading.dimmed())?;
     let columns = out.columns_after(BELOW_INDENTATION, LONGEST_LINE);
     for one in &answer.nearest {
-        let namespace = (answer.index.namespaces.len() > 1).then_some(one.namespace.as_str());
+        let namespace = shown_namespace(answer, &one.namespace, &one.path);
         let line = below(out, one, namespace, columns);
         writeln!(out, "{:BELOW_INDENTATION$}{}", "", line.dimmed())?;
     }
@@ -80,10 +80,8 @@ fn below(out: &mut dyn Page, one: &Nearest, namespace: Option<&str>, columns: us
 /// An answer from several namespaces names the namespace of each place.
 pub fn hits(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
     for hit in &answer.results {
-        let mut heading = match answer.index.namespaces.len() > 1 {
-            true => format!("{} ", label(&hit.namespace).cyan()),
-            false => String::new(),
-        };
+        let namespace = shown_namespace(answer, &hit.namespace, &hit.path);
+        let mut heading = namespace.map(|name| format!("{} ", label(name).cyan())).unwrap_or_default();
         let state = state(hit);
         heading.push_str(&match state {
             Some(state) => issue(hit, state),
@@ -95,6 +93,12 @@ pub fn hits(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// The namespace of a place of an answer from several, unless its path begins with it.
+fn shown_namespace<'a>(answer: &Answer, namespace: &'a str, path: &str) -> Option<&'a str> {
+    let is_in_path = path.strip_prefix(namespace).is_some_and(|rest| rest.starts_with(':'));
+    (answer.index.namespaces.len() > 1 && !is_in_path).then_some(namespace)
 }
 
 /// The place and the name of a passage.

@@ -104,6 +104,8 @@ fn a_database_answers_as_a_directory_does() {
 fn a_server_on_a_database_serves_everything_and_ends() {
     let Some(database) = TestDatabase::create() else { return };
     let (directory, url) = (tree(), database.url());
+    // A server reads a project of its own accord.
+    fs::create_dir(directory.path().join("mill/.git")).expect("made");
     let mut command = tamis(directory.path(), Some(&url));
     command.args(["serve", "--http", "127.0.0.1:0", "--log-format", "json"]);
     let mut server = Server::of(&mut command);

@@ -56,6 +56,48 @@ fn search(arguments: &Value) -> String {
 }
 
 #[test]
+fn a_directory_beside_the_trees_searches_all_of_them_and_becomes_none() {
+    let Some((database, directory)) = indexed() else { return };
+    let (root, url) = (directory.path(), database.url());
+    let front = root.join("front");
+    fs::create_dir(&front).expect("made");
+    fs::write(front.join("notes.md"), "# Oven\n\nNobody asked to index this.\n").expect("written");
+    let there = |arguments: &[&str]| {
+        let mut command = tamis(root, Some(&url));
+        let output = command.current_dir(&front).args(arguments).output().expect("it runs");
+        String::from_utf8(output.stdout).expect("UTF-8") + &String::from_utf8_lossy(&output.stderr)
+    };
+    let mut command = tamis(root, Some(&url));
+    command.current_dir(&front).args("serve --http 127.0.0.1:0 --no-refresh --log-format json".split(' '));
+    let served = Server::of(&mut command);
+    for _ in 0..2 {
+        let found = get(&served, "/v1/search?query=how+hot+should+the+oven+be");
+        assert_eq!(
+            (&found["results"][0]["namespace"], &found["results"][0]["path"]),
+            (&json!("mill"), &json!("oven.md"))
+        );
+        // What a command there does must not turn the server to an empty namespace of its own.
+        for arguments in
+            [&["search", "hot oven", "--files"][..], &["search", "hot oven", "--namespace", "mill", "--files"]]
+        {
+            assert!(there(arguments).starts_with("mill:oven.md\n"), "{arguments:?}");
+        }
+    }
+    let found = there(&["grep", "220 degrees"]);
+    assert!(found.starts_with("mill:oven.md:3:Heat the oven to 220 degrees"), "{found}");
+    assert!(found.contains("searched as indexed, since the files are not here: mill"), "{found}");
+    let found = get(&served, "/v1/grep?pattern=220+degrees");
+    assert_eq!((&found["matches"], &found["complete"]), (&json!(1), &json!(true)));
+    let status = there(&["status"]);
+    assert!(status.starts_with("postgres://") && status.contains("\n mill ") && !status.contains(".tamis"), "{status}");
+    let namespaces = json_of(tamis(root, Some(&url)).args(["store", "status", "--json"]));
+    assert_eq!(namespaces["namespaces"].as_array().map(Vec::len), Some(1), "{namespaces}");
+    // Who means the directory says so.
+    assert!(there(&["index"]).starts_with("1 file: 1 added"));
+    assert!(there(&["search", "nobody asked to index", "--files"]).starts_with("notes.md\n"));
+}
+
+#[test]
 fn a_session_of_one_server_goes_on_at_another() {
     let Some((database, directory)) = indexed() else { return };
     let [one, other] = [(); 2].map(|()| server(directory.path(), &database));
@@ -273,7 +315,7 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
     }
     let searched = there(&["search", "how hot should the oven be"]);
     let said = String::from_utf8_lossy(&searched.stderr).into_owned();
-    let parts = ["as it is", "`tamis index` in ", "/mill updates it"];
+    let parts = ["as it is", "mill holds the files of ", "where `tamis index` updates it"];
     assert!(parts.iter().all(|part| said.contains(part)), "{said}");
     assert_eq!(documents(), before);
     // The tree that has moved, and its workers.

@@ -903,6 +903,8 @@ class Status(Convertible):
     """The database's change number."""
     lexical_seq: int | None
     """The change number of the lexical index, if it is usable."""
+    database: str | None = None
+    """The address of the database that holds the index in place of the directory, without its password."""
     embedding: EmbeddingProgress | None = None
     """The state of embedding in the background, while a process does."""
     evidence: list[EvidenceSummary] = field(default_factory=list)

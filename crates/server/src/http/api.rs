@@ -51,9 +51,14 @@ pub(crate) async fn lead_to_page(method: Method, uri: Uri, headers: HeaderMap) -
 
 /// Says whether the first refresh of the index has ended.
 pub(crate) async fn readiness(State(gate): State<Arc<Gate>>) -> Result<&'static str, Problem> {
-    match gate.server.is_ready() {
-        true => Ok("ready\n"),
-        false => Err(Problem::new(Kind::Unavailable, "the first refresh of the index has not ended")),
+    if !gate.server.is_ready() {
+        return Err(Problem::new(Kind::Unavailable, "the first refresh of the index has not ended"));
+    }
+    // A balancer turns to another server while this one has lost its database.
+    let server = gate.server.clone();
+    match tokio::task::spawn_blocking(move || server.index().contents().change_number()).await {
+        Ok(Ok(_)) => Ok("ready\n"),
+        _ => Err(Problem::new(Kind::Unavailable, "the index cannot be read now")),
     }
 }
 

@@ -150,6 +150,7 @@ fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Re
     status.evidence.retain(|evidence| may_read(&evidence.namespace));
     status.root = PathBuf::new();
     status.directory = PathBuf::new();
+    status.database = None;
     if !may_read(&status.namespace) {
         status.namespace = String::new();
     }

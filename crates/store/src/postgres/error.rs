@@ -292,7 +292,8 @@ fn of_connection(error: &tokio_postgres::Error) -> String {
     } else if is("Expired") || is("expired") {
         "its certificate has expired: renew it on the server"
     } else if is("password missing") {
-        "give the password in the address, in PGPASSWORD or in the file of PGPASSFILE"
+        "give the password in the address, in PGPASSWORD or in the file of PGPASSFILE (~/.pgpass), which nobody else may read \
+         (chmod 600)"
     } else if is("failed to lookup address") || is("lookup") {
         "the host is unknown here: check its name in the address"
     } else if kind == Some(io::ErrorKind::ConnectionRefused) {

@@ -49,6 +49,7 @@ pub use sections::rank::{RankConfig, RecencyFrom, RecencyUse};
 pub use sections::rerank::RerankConfig;
 pub use sections::search::{Mode, SearchConfig};
 pub use sections::store::StoreConfig;
+pub(crate) use sections::store::without_password;
 pub use sections::telemetry::TelemetryConfig;
 pub use sections::thresholds::ThresholdConfig;
 pub use sections::triage::{DuplicatesConfig, KeepBy, TriageConfig, TroubleshootingConfig};
@@ -116,7 +117,7 @@ impl Config {
         config.search.pool = config.search.pool.max(4 * config.search.top_k);
         // What is shown of an address has no password.
         if let (Some(url), Some(setting)) = (&config.store.url, config.settings.get_mut("store.url")) {
-            setting.value = Value::from(sections::store::without_password(url).as_str());
+            setting.value = Value::from(without_password(url).as_str());
         }
         Ok(config)
     }

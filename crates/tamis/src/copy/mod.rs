@@ -291,8 +291,7 @@ fn finish(
             report.settings_left = Some(format!("the settings of {tree} were not copied, since it was not chosen"));
         }
         None => {
-            let reason =
-                "no settings were copied: several trees have some in the database; name one by store.namespace";
+            let reason = "no settings of a tree were copied: several trees have some in the database; name one by store.namespace";
             report.settings_left = Some(reason.to_owned());
         }
     }

@@ -225,6 +225,13 @@ impl Index {
         self.registry.holding(&self.location.start).map(|source| source.namespace.as_str())
     }
 
+    /// Returns the namespace that a search reads first: the own one. In a database, that is also the one of the tree's name where another
+    /// tree of that name fills it, such as another checkout.
+    pub(crate) fn searched_namespace(&self) -> Option<&str> {
+        let named = || self.config.store.url.is_some() && self.registry.is_single();
+        self.own_namespace().or_else(|| named().then_some(self.namespace.as_str()))
+    }
+
     /// Returns the models of the configuration.
     pub fn models(&self) -> &Models {
         &self.models

@@ -239,18 +239,13 @@ impl Registry {
         self.sources.clear();
     }
 
-    /// Removes a source.
+    /// Removes a source, if there is one of that name.
     ///
     /// # Errors
-    /// No source has that name, or the configuration names it.
+    /// The configuration names it.
     pub fn remove(&mut self, namespace: &str) -> Result<(), Error> {
         let known = self.sources.iter().find(|known| known.source.namespace == namespace);
-        let Some(known) = known else {
-            let names: Vec<&str> = self.sources.iter().map(|known| known.source.namespace.as_str()).collect();
-            let allowed = format!("a namespace of this index: {}", names.join(", "));
-            return Err(Error::argument("remove", format!("{namespace:?}"), allowed));
-        };
-        if let (Some(file), false) = (&known.named_by, known.unnamed) {
+        if let Some(Registered { named_by: Some(file), unnamed: false, .. }) = known {
             let allowed = format!("removed from {} first, or it will come back", file.display());
             return Err(Error::argument("remove", format!("{namespace:?}"), allowed));
         }

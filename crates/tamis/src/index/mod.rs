@@ -27,6 +27,7 @@ use tamis_store::{
 
 use crate::Error;
 use crate::collections::{FILE_COLLECTIONS, SKIPPED};
+use crate::config::StoreConfig;
 use crate::handle::{Index, RUN_WAIT, Source, SourceSettings};
 use crate::progress::{Observer, Stage};
 use walk::{Found, FoundFile};
@@ -113,13 +114,35 @@ impl Index {
         repeated(|| self.wait_for_run(observer), || refresh::complete(self, options, observer))
     }
 
-    /// Brings the index up to date as far as a search should wait for it. If that is not possible, returns the reason and the
-    /// number of stale files.
+    /// Returns `true` if a search of these namespaces (empty: of any) brings the index up to date first. In a database, which a team
+    /// shares, only reading a tree of this index updates it, and only a project is added without being named: `tamis index` adds any
+    /// other directory.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn is_updated_by(&self, namespaces: &[String]) -> Result<bool, Error> {
+        let StoreConfig { url, namespace } = &self.config.store;
+        let is_own = |name: &String| self.registry.sources().any(|source| source.namespace == *name);
+        if url.is_none() {
+            return Ok(true);
+        }
+        if !namespaces.is_empty() && !namespaces.iter().any(is_own) {
+            return Ok(false);
+        }
+        let is_named = namespace.is_some() || !self.registry.is_single() || self.location.is_project();
+        Ok(is_named || self.store.namespaces()?.iter().any(|known| known.name == self.namespace))
+    }
+
+    /// Brings the index up to date as far as a search of these namespaces (empty: of any) should wait for it. If that is not possible,
+    /// returns the reason and the number of stale files.
     ///
     /// # Errors
     /// The tree or a model cannot be read, or the index is damaged or gone. An index that cannot be written now is not an
     /// error: it is searched as it is.
-    pub fn refresh_for_search(&self, observer: &dyn Observer) -> Result<Freshness, Error> {
+    pub fn refresh_for_search(&self, namespaces: &[String], observer: &dyn Observer) -> Result<Freshness, Error> {
+        if !self.is_updated_by(namespaces)? {
+            return Ok(Freshness::default());
+        }
         let options = RunOptions::BEFORE_SEARCH;
         let (reason, failed) = match &self.obstacle {
             None => match repeated(|| writer_for_search(self, observer), || refresh::run(self, options, observer)) {
@@ -137,8 +160,8 @@ impl Index {
                 Err(Error::Store(error @ (StoreError::Corrupt { .. } | StoreError::Replaced { .. }))) => {
                     return Err(error.into());
                 }
-                Err(Error::Store(StoreError::OtherTree { known, .. })) if Path::new(&known.root).is_dir() => {
-                    (format!("`tamis index` in {known} updates it"), true)
+                Err(Error::Store(StoreError::OtherTree { known, tree, .. })) if Path::new(&known.root).is_dir() => {
+                    (format!("{} holds the files of {known}, where `tamis index` updates it", tree.namespace), true)
                 }
                 Err(error @ (Error::Store(_) | Error::NotPublished { .. })) => (error.to_string(), true),
                 Err(error) => return Err(error),

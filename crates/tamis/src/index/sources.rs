@@ -83,10 +83,12 @@ fn moved_to(index: &Index, registry: &Registry, root: &Path) -> Result<Option<St
 pub(super) fn remove(index: &mut Index, namespace: &str) -> Result<u64, Error> {
     let writing = index.wait_to_write(&())?;
     let mut registry = kept_registry(index)?;
-    let is_source = registry.sources().any(|source| source.namespace == namespace);
-    if is_source || !index.namespace_names()?.iter().any(|known| known == namespace) {
-        registry.remove(namespace)?;
+    let names = index.namespace_names()?;
+    if !names.iter().any(|known| known == namespace) {
+        let allowed = format!("a namespace of this index: {}", names.join(", "));
+        return Err(Error::argument("remove", format!("{namespace:?}"), allowed));
     }
+    registry.remove(namespace)?;
     for origin in index.store.origins()?.iter().filter(|origin| origin.namespace == namespace) {
         index.store.set_property(&import_state_property(namespace, &origin.name), "")?;
     }

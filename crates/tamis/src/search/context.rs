@@ -95,7 +95,7 @@ impl Scope {
     }
 }
 
-/// Decides the scope of a request among `known` namespaces. `own` is the index's own, if it has one. `most_shared` is the maximum
+/// Decides the scope of a request among `known` namespaces. `own` is the index's own, if it has one; it counts once it holds documents. `most_shared` is the maximum
 /// number of shared ones, the largest first; 0: none.
 ///
 /// # Errors
@@ -132,10 +132,12 @@ pub(crate) fn scope_among(
         return Ok(exactly(names.collect::<Result<_, Error>>()?));
     }
     let asked = request.filters.namespace.as_deref();
-    let Some(own) = asked.or_else(|| own.filter(|own| readable(own) && by_name.contains_key(own))) else {
+    let Some(own) =
+        asked.or_else(|| own.filter(|own| readable(own) && by_name.get(own).is_some_and(|own| own.documents > 0)))
+    else {
         let all: Vec<String> = known.iter().map(|known| known.name.clone()).filter(|name| readable(name)).collect();
         if all.is_empty() && allowed.is_some() {
-            return Err(Error::argument("namespace", "none", "one that may be read"));
+            return Err(Error::argument("namespace", "none", "one that exists and that this caller may read"));
         }
         return Ok(exactly(all));
     };
@@ -160,7 +162,7 @@ pub(crate) fn scope_of(context: &Context<'_>, request: &SearchRequest) -> Result
     let known = context.index.store.namespaces()?;
     let sharing = context.index.config.search.sharing && !request.filters.no_sharing;
     let most = if sharing { MOST_SHARED } else { 0 };
-    scope_among(request, &known, context.index.own_namespace(), most)
+    scope_among(request, &known, context.index.searched_namespace(), most)
 }
 
 #[cfg(test)]
@@ -210,6 +212,10 @@ mod tests {
         assert_eq!(scoped(&SearchRequest::new("x"), None, 5), Ok((vec![], vec![])));
         let two = SearchRequest::new("x").namespaces(["web", "api", "web"]);
         assert_eq!(scoped(&two, Some("wiki"), 5), Ok((names(&["api", "web"]), vec![])));
+        let empty = Namespace { documents: 0, ..namespace("front", None, false, 0) };
+        let known: Vec<Namespace> = team().into_iter().chain([empty]).collect();
+        let scope = scope_among(&SearchRequest::new("x"), &known, Some("front"), 5).expect("a scope");
+        assert!(scope.own.is_empty(), "an empty one is no place to search: {scope:?}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use tamis_store::{Attribute, DocumentId, Filter, Highlighter, PassageId, StoredP
 use tamis_text::Kind;
 
 use super::answer::{
-    Answer, Copy, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, Reading, joined,
+    Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, Reading, joined,
 };
 use super::candidate::{Candidate, Retrieved, namespaces_of};
 use super::context::{Context, Stopwatch};
@@ -256,16 +256,18 @@ fn evidence_parts(evidence: &WeighedEvidence) -> Vec<EvidencePart> {
     evidence.parts.iter().map(part).collect()
 }
 
-/// Returns the summary of a search among no passages.
-fn nothing_to_search(context: &Context<'_>, query: &Query) -> Result<String, Error> {
+/// Returns the reason why a search has no passages to look at.
+fn nothing_to_search(context: &Context<'_>, query: &Query) -> Result<&'static str, Error> {
     let collections = if query.memory { context.index.config.memory.collections.clone() } else { Vec::new() };
     let all = context.index.store.coverage("", &query.scope.of_all(&Filter { collections, ..Filter::default() }))?;
-    let why = match (all.passages, query.memory) {
+    Ok(match (all.passages, query.memory) {
         (0, true) => "there are no notes",
+        (0, false) if context.index.config.store.url.is_some() => {
+            "no passage is indexed; `tamis index` in a tree puts it into the database"
+        }
         (0, false) => "no passage is indexed",
         _ => "no passage passes the filters",
-    };
-    Ok(format!("Nothing to search: {why}."))
+    })
 }
 
 /// Returns the answer: the kept entries in their order, shortened to the limit, each with the lines that answer best.
@@ -308,6 +310,7 @@ pub(crate) fn present(
     let missing_words = terms.map_or_else(Vec::new, |words| missing_words(&query.text, &words.terms));
     let pool =
         request.output.explain.then(|| explained_pool(context, decided, &placed, &decay, query.now_ns)).transpose()?;
+    let unsearched = (plan.coverage.passages == 0).then(|| nothing_to_search(context, query)).transpose()?;
     clock.lap("present");
     Ok(Answer {
         query: query.text.clone(),
@@ -321,10 +324,10 @@ pub(crate) fn present(
         missing_namespaces: Vec::new(),
         model: plan.model.as_ref().map(|model| model.id.clone()),
         results,
-        cut: cut.clone(),
-        summary: match plan.coverage.passages {
-            0 => nothing_to_search(context, query)?,
-            _ => Reading::explain(cut.sentence(placed.len(), &missing_words), &query.readings),
+        cut: CutReport { reason: unsearched.map_or_else(|| cut.reason.clone(), str::to_owned), ..cut.clone() },
+        summary: match unsearched {
+            Some(why) => format!("Nothing to search: {why}."),
+            None => Reading::explain(cut.sentence(placed.len(), &missing_words), &query.readings),
         },
         nearest,
         missing_words,

@@ -165,6 +165,14 @@ pub struct SearchFilters {
     pub symbols: Vec<String>,
 }
 
+impl SearchFilters {
+    /// Returns the namespaces that the request names; none for the usual ones.
+    #[must_use]
+    pub fn named_namespaces(&self) -> Vec<String> {
+        self.namespaces.iter().chain(&self.namespace).cloned().collect()
+    }
+}
+
 /// Where the list of results ends.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]

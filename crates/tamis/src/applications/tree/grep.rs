@@ -4,6 +4,7 @@
 //! listing is full, the rest is only counted.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -180,7 +181,8 @@ pub struct GrepLine {
 impl Tree<'_> {
     /// Finds a text or regular expression in the files of the tree as they are on the disk. The index only says which files there
     /// are, so a file that changed since it was indexed is found by its new text. Of a document such as a PDF, which is no text
-    /// file, the indexed text is searched.
+    /// file, the indexed text is searched, and of every file of a namespace whose directory is not here: another machine or another
+    /// index keeps it, or it is gone.
     ///
     /// # Errors
     /// The pattern, a number or a glob is not allowed, a named file is missing, the namespace does not exist, or the observer
@@ -228,12 +230,18 @@ impl Tree<'_> {
             }
         }
         answer.notes = notes(&listed, &answer, &gone);
+        let elsewhere: BTreeSet<&str> =
+            listed.files.iter().map(|file| &*file.namespace).filter(|namespace| !roots.has(namespace)).collect();
+        if !elsewhere.is_empty() {
+            let names = elsewhere.into_iter().collect::<Vec<_>>().join(", ");
+            answer.notes.push(format!("searched as indexed, since the files are not here: {names}"));
+        }
         Ok(answer)
     }
 
-    /// The text of a file: of a document as the index has it, of any other as it is on the disk.
+    /// The text of a file: of a document, and of what is not here, as the index has it, of any other as it is on the disk.
     fn bytes(&self, file: &DocumentState, roots: &Roots) -> io::Result<Vec<u8>> {
-        if !tamis_text::is_document(&file.path) {
+        if !tamis_text::is_document(&file.path) && roots.has(&file.namespace) {
             return roots.read(file);
         }
         let passages = self.index.store.document_passages(&file.namespace, &file.path).map_err(io::Error::other)?;

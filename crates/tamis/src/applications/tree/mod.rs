@@ -313,10 +313,14 @@ pub(crate) struct Roots {
 
 impl Roots {
     pub fn new(tree: &Tree<'_>) -> Roots {
-        let sources = tree.index.sources();
-        let open = |root: &Path| Directory::open(root);
-        let directories = sources.iter().map(|source| (source.namespace.clone(), open(&source.root))).collect();
+        let sources = tree.index.sources().into_iter().filter(|source| source.root.is_dir());
+        let directories = sources.map(|source| (source.namespace.clone(), Directory::open(&source.root))).collect();
         Roots { directories, limits: limits(&tree.index.config.index) }
+    }
+
+    /// Returns `true` if the files of a namespace are here, and not only in the index.
+    pub fn has(&self, namespace: &str) -> bool {
+        self.directories.contains_key(namespace)
     }
 
     /// Reads a file of the tree, never through a link.
