@@ -4,9 +4,9 @@
 //! exact bytes, and never to a terminal. Long text for people goes through the user's pager, as git's does.
 
 use crate::command_line::{ColorWhen, Global};
+use crate::hyperlinks::{self, Links};
 use crate::interrupt;
 use crate::layout::{self, Page};
-use crate::links::{self, Links};
 use anstream::{AutoStream, ColorChoice};
 use console::{Term, measure_text_width};
 use owo_colors::OwoColorize;
@@ -212,7 +212,7 @@ impl Write for Sheet {
 fn write_safe(out: &mut dyn Write, text: &str, links: Option<&Links>) -> io::Result<()> {
     match links {
         Some(links) => links.write(out, text)?,
-        None => links::safe(out, text)?,
+        None => hyperlinks::safe(out, text)?,
     }
     out.flush()
 }

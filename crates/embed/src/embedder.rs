@@ -142,7 +142,7 @@ pub struct BuiltInModel {
 
 /// The models of this build.
 pub const BUILT_IN_MODELS: &[BuiltInModel] = &[
-    BuiltInModel { id: crate::token_table::ID, provider: Provider::Static, dimension: 256, license: "Apache-2.0" },
+    BuiltInModel { id: crate::static_model::ID, provider: Provider::Static, dimension: 256, license: "Apache-2.0" },
     #[cfg(feature = "minilm")]
     BuiltInModel { id: crate::minilm::ID, provider: Provider::MiniLm, dimension: 384, license: "Apache-2.0" },
 ];

@@ -45,7 +45,7 @@ mod local;
 #[cfg(feature = "minilm")]
 mod minilm;
 mod remote;
-mod token_table;
+mod static_model;
 mod wordpiece;
 
 pub use bert::Batching;
@@ -56,5 +56,5 @@ pub use local::{LocalModel, LocalOptions, LocalReranker, ModelSettings, SETTINGS
 #[cfg(feature = "minilm")]
 pub use minilm::MiniLm;
 pub use remote::{EndpointConfig, Remote, RemoteConfig, RemoteReranker, RemoteRerankerConfig, RerankScores};
-pub use token_table::{StaticModel, TableError, TokenTable};
+pub use static_model::{StaticModel, TableError, TokenTable};
 pub use wordpiece::{VocabularyError, WordPiece};

@@ -1,9 +1,9 @@
 //! The reference methods that every evaluation has for comparison: fixed numbers, and the best possible cut.
 
+use crate::bootstrap::Random;
 use crate::data::{Decision, Method};
 use crate::evaluate::Options;
-use crate::prefix;
-use crate::resample::Random;
+use crate::metrics;
 use crate::summary::QueryView;
 
 /// Name of the reference method that keeps the best fixed number, fitted on other queries of the collection.
@@ -68,7 +68,7 @@ fn keep(query: &QueryView, k: usize) -> Decision {
 fn f1(query: &QueryView) -> Vec<f64> {
     let at = |k: usize| {
         let k = k.min(query.relevance.len());
-        prefix::f_beta(query.found[k], k, query.relevant, 1.0)
+        metrics::f_beta(query.found[k], k, query.relevant, 1.0)
     };
     if query.is_answerable() { (1..=LARGEST).map(at).collect() } else { Vec::new() }
 }

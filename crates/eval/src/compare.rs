@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bootstrap::{Difference, Paired, Random, Resampled, resample};
 use crate::evaluate::{mean, mean_difference, method_names};
+use crate::metrics::Metric;
 use crate::output::{NO_FIGURE, Table, difference_cell};
-use crate::report::{CollectionReport, MethodReport, Metric, Report};
-use crate::resample::{Difference, Paired, Random, Resampled, resample};
+use crate::report::{CollectionReport, MethodReport, Report};
 
 /// The changes from one report to another. It serializes to the JSON form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::baselines::{is_reserved, references};
+use crate::bootstrap::{Difference, Paired, Random, Resampled, resample};
 use crate::data::{Collection, EvalError, unique};
-use crate::prefix;
-use crate::ranking::Ranking;
-use crate::report::{
-    BudgetPoint, CollectionReport, FORMAT, MethodReport, Metric, Overall, QueryReport, Report, Sample,
-};
-use crate::resample::{Difference, Paired, Random, Resampled, resample};
+use crate::metrics::{self, Metric};
+use crate::ranking_metrics::Ranking;
+use crate::report::{BudgetPoint, CollectionReport, FORMAT, MethodReport, Overall, QueryReport, Report, Sample};
 use crate::summary::{QueryView, summary};
 
 /// Measures every method on every collection, together with the reference methods.
@@ -167,8 +165,8 @@ fn budget(views: &[QueryView]) -> Vec<BudgetPoint> {
         BudgetPoint {
             documents: k,
             characters: mean(&characters),
-            precision: mean(&|view, keep| prefix::precision(view.found[keep], keep, view.relevant)),
-            recall: mean(&|view, keep| prefix::recall(view.found[keep], view.relevant)),
+            precision: mean(&|view, keep| metrics::precision(view.found[keep], keep, view.relevant)),
+            recall: mean(&|view, keep| metrics::recall(view.found[keep], view.relevant)),
             share_of_best_f1: mean(&|view, keep| view.share(keep)),
         }
     };

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::data::{Collection, Decision, Method, PooledDocument, QueryKind, QueryPool};
+use crate::metrics::Metric;
 use crate::output::html::STYLE;
-use crate::report::Metric;
 use crate::{Options, evaluate, plot};
 
 /// A query whose pool has scores falling from 1, with the documents numbered `relevant` relevant and `missing`

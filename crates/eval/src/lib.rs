@@ -44,40 +44,40 @@
 //!   oracle), and gives each difference from a baseline its bootstrap interval.
 //! - [`Report`] is the output, with figures per query: JSON by serde, [`csv`](Report::csv), [`markdown`](Report::markdown), one
 //!   self-contained page with plots ([`html`](Report::html)), and [`Table`]s. [`compare()`] compares two reports.
-//! - [`Metric`] names and explains the figures. [`Ranking`], [`prefix`] and the functions of calibration and ROC are the
+//! - [`Metric`] names and explains the figures. [`Ranking`], [`metrics`] and the functions of calibration and ROC are the
 //!   metrics alone.
 //!
 //! Equal input gives equal bytes: random draws depend on [`Options::seed`] alone.
 
 mod baselines;
+mod bootstrap;
 mod calibration;
 mod compare;
 mod data;
 mod evaluate;
 #[cfg(test)]
 mod example;
+pub mod metrics;
 mod output;
 mod plot;
-pub mod prefix;
-mod ranking;
+mod ranking_metrics;
 mod report;
-mod resample;
 mod summary;
 mod trec;
 
 pub use baselines::{FIXED_FITTED, FIXED_KNOWN, ORACLE, fixed_name};
+pub use bootstrap::{Difference, Random, percentile};
 pub use calibration::{Bin, Forecast, Platt, brier, calibration_error, equal_mass, equal_width, log_loss};
 pub use compare::{Change, CollectionComparison, Comparison, MethodComparison, compare};
 pub use data::{
     Collection, Decision, EvalError, FormatError, Method, PooledDocument, QueryKind, QueryPool, ReportError,
 };
 pub use evaluate::{Options, evaluate};
+pub use metrics::{Direction, Metric};
 pub use output::{NO_FIGURE, Table};
 pub use plot::{cut_plot, escape};
-pub use ranking::{POINTS, Ranking, Roc, auroc, roc};
+pub use ranking_metrics::{POINTS, Ranking, Roc, auroc, roc};
 pub use report::{
-    BudgetPoint, CollectionReport, DepthReport, Direction, FORMAT, KeptColumns, MethodReport, Metric, Overall,
-    QueryReport, Report, Sample,
+    BudgetPoint, CollectionReport, DepthReport, FORMAT, KeptColumns, MethodReport, Overall, QueryReport, Report, Sample,
 };
-pub use resample::{Difference, Random, percentile};
 pub use trec::{Qrels, Run, Scored};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::calibration::{Forecast, brier, calibration_error, equal_mass, equal_width, log_loss};
 use crate::data::{Decision, Method, QueryKind, QueryPool};
 use crate::evaluate::{Options, mean};
-use crate::prefix;
-use crate::ranking::{Roc, roc};
-use crate::report::{DepthReport, KeptColumns, MethodReport, Metric, QueryReport};
+use crate::metrics::{self, Metric};
+use crate::ranking_metrics::{Roc, roc};
+use crate::report::{DepthReport, KeptColumns, MethodReport, QueryReport};
 
 /// The report of a method, without its differences from others.
 pub fn summary(
@@ -63,7 +63,7 @@ fn columns(method: &Method, views: &[QueryView]) -> KeptColumns {
         columns.documents.push(outcome.documents);
         columns.relevant.push(outcome.relevant);
         columns.characters.push(outcome.characters);
-        let f1 = prefix::f_beta(outcome.relevant, outcome.documents, view.relevant, 1.0);
+        let f1 = metrics::f_beta(outcome.relevant, outcome.documents, view.relevant, 1.0);
         // Without anything relevant in any list, the best F1 is 0.
         columns.relative_f1.push(if best > 0.0 { f1 / best } else { 0.0 });
         columns.share_of_best_f1.push(outcome.share_of_best_f1);
@@ -154,8 +154,8 @@ impl<'a> QueryView<'a> {
         let kind = pool.effective_kind();
         let relevant = pool.relevant();
         let relevance: Vec<bool> = (0..pool.documents.len()).map(|position| pool.is_relevant(position)).collect();
-        let found = prefix::cumulative(relevance.iter().copied());
-        let best = prefix::best_prefix(&found, relevant);
+        let found = metrics::cumulative(relevance.iter().copied());
+        let best = metrics::best_prefix(&found, relevant);
         QueryView { pool, kind, relevant, relevance, found, best }
     }
 
@@ -178,8 +178,8 @@ impl<'a> QueryView<'a> {
         let kept = &positions[..keep];
         let share_of_best_f1 = match decision.ranking {
             Some(_) => {
-                let found = prefix::cumulative(positions.iter().map(|&position| self.relevance[position]));
-                prefix::share_of_best_f1(&found, keep, self.relevant)
+                let found = metrics::cumulative(positions.iter().map(|&position| self.relevance[position]));
+                metrics::share_of_best_f1(&found, keep, self.relevant)
             }
             None => self.share(keep),
         };
@@ -188,7 +188,7 @@ impl<'a> QueryView<'a> {
             relevant: kept.iter().filter(|&&position| self.relevance[position]).count(),
             characters: kept.iter().map(|&position| self.pool.documents[position].characters).sum(),
             share_of_best_f1,
-            penalised_dcg: prefix::penalised_dcg(kept.iter().map(|&position| self.relevance[position])),
+            penalised_dcg: metrics::penalised_dcg(kept.iter().map(|&position| self.relevance[position])),
         }
     }
 
@@ -197,7 +197,7 @@ impl<'a> QueryView<'a> {
         let keep = keep.min(self.relevance.len());
         match self.best.1 {
             0.0 => f64::from(keep == 0),
-            best => prefix::f_beta(self.found[keep], keep, self.relevant, 1.0) / best,
+            best => metrics::f_beta(self.found[keep], keep, self.relevant, 1.0) / best,
         }
     }
 
@@ -276,7 +276,7 @@ mod tests {
             let own = view.outcome(&Decision { ranking: Some((0..relevance.len()).collect()), ..Decision::keep(keep) });
             prop_assert_eq!(shared.relevant, own.relevant);
             prop_assert_eq!(shared.share_of_best_f1, own.share_of_best_f1);
-            prop_assert_eq!(shared.share_of_best_f1, prefix::share_of_best_f1(&view.found, keep, view.relevant));
+            prop_assert_eq!(shared.share_of_best_f1, metrics::share_of_best_f1(&view.found, keep, view.relevant));
         }
     }
 }

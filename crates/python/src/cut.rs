@@ -1,9 +1,9 @@
 //! `tamis.cut`: cuts one list.
 
+use crate::background::{Given, retrievers};
 use crate::error;
 use crate::result::{Cut, Decided};
 use crate::rule::rule;
-use crate::score_background::{Given, retrievers};
 use crate::scores::{Scores, optional};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

@@ -1,7 +1,7 @@
 //! `tamis.evaluate`: the figures of `tamis eval` for a run.
 
 use crate::error;
-use crate::running::interruptible;
+use crate::interruptible::interruptible;
 use pyo3::prelude::*;
 use tamis::config::Config;
 use tamis::evaluate::{EvaluationError, Measurement, cuts as named_cuts, from_results};

@@ -1,8 +1,8 @@
 //! `tamis.Index`: an open index. Its answers are JSON, of which the package's own files make dataclasses.
 
 use crate::error;
+use crate::interruptible::{Refresh, interruptible};
 use crate::request::complete;
-use crate::running::{Refresh, interruptible};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,20 +1,20 @@
 //! The extension module of the Python package `tamis`: the library behind Python's types.
 //!
-//! `cut` and `batch` cut lists, which `scores` reads without a copy where it can; `rule` turns a method and keyword arguments into a
-//! rule. `index` holds an open index and gives its answers as JSON, of which the package's own files make dataclasses. `running` waits
-//! for long calls so that Ctrl-C works. `evaluate` measures a run, and `command` is the program `tamis`.
+//! `cut` and `cut_many` cut lists, which `scores` reads without a copy where it can; `rule` turns a method and keyword arguments into a
+//! rule. `index` holds an open index and gives its answers as JSON, of which the package's own files make dataclasses. `interruptible`
+//! waits for long calls so that Ctrl-C works. `evaluate` measures a run, and `command` is the program `tamis`.
 
-mod batch;
+mod background;
 mod command;
 mod cut;
+mod cut_many;
 mod error;
 mod evaluate;
 mod index;
+mod interruptible;
 mod request;
 mod result;
 mod rule;
-mod running;
-mod score_background;
 mod scores;
 
 use pyo3::prelude::*;
@@ -23,23 +23,23 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _tamis {
     #[pymodule_export]
-    use crate::batch::{Cuts, cut_many};
+    use crate::background::{Background, background};
     #[pymodule_export]
     use crate::command::main;
     #[pymodule_export]
     use crate::cut::cut;
     #[pymodule_export]
+    use crate::cut_many::{Cuts, cut_many};
+    #[pymodule_export]
     use crate::evaluate::{Evaluation, evaluate};
     #[pymodule_export]
     use crate::index::PyIndex;
     #[pymodule_export]
+    use crate::interruptible::Refresh;
+    #[pymodule_export]
     use crate::result::{Cut, plot};
     #[pymodule_export]
     use crate::rule::methods;
-    #[pymodule_export]
-    use crate::running::Refresh;
-    #[pymodule_export]
-    use crate::score_background::{Background, background};
 
     use pyo3::prelude::*;
 

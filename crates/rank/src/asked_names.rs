@@ -4,9 +4,9 @@
 //! the query says. A capitalized word such as `Router` is one if it stands alone, or where the query says that it is (the `Router`
 //! type, where is `Router` defined). A common word in lower case never is: "where is the index opened" asks for no function `index`.
 
-use crate::definition::{has_inner_capital, is_minor, same_letters};
-use crate::query_names;
-use crate::query_names::GENERIC;
+use crate::entries::GENERIC;
+use crate::proper_names;
+use crate::query_names::{has_inner_capital, is_minor, same_letters};
 
 /// Most names of one query.
 const MOST_NAMES: usize = 8;
@@ -197,7 +197,7 @@ fn name(term: &str, said: bool) -> Option<AskedName> {
     // English has hyphens too, so they make a name only where something else does.
     let hyphenated = last.contains('-');
     let capital = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
-    let spelled = if hyphenated { query_names::is_spelled(last) } else { is_spelled(last) };
+    let spelled = if hyphenated { proper_names::is_spelled(last) } else { is_spelled(last) };
     let qualified = !outer.is_empty();
     let titled = said && (hyphenated || capital(last) && last.chars().count() > 1);
     if !(spelled || qualified || called || ticked || titled) {
@@ -210,7 +210,7 @@ fn name(term: &str, said: bool) -> Option<AskedName> {
 /// Returns `true` for letters, digits and underscores with a letter at the beginning, and for several such words with hyphens.
 fn is_word(part: &str) -> bool {
     if part.contains('-') {
-        return query_names::is_hyphenated(part);
+        return proper_names::is_hyphenated(part);
     }
     part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
         && part.chars().find(|c| *c != '_' && *c != '$').is_some_and(char::is_alphabetic)

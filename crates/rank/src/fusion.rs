@@ -269,6 +269,15 @@ pub fn fuse_phrasings(phrasings: &[Phrasing], fusion: Fusion) -> Vec<ScoredPhras
     phrasings.iter().zip(&scales).map(score).collect()
 }
 
+/// The weight of the ranks of the query itself, and of a phrasing that says the same in other words.
+pub const INTENT_WEIGHT: f64 = 1.0;
+
+/// The weight of the ranks of a phrasing that names files and directories.
+pub const PATHS_WEIGHT: f64 = 0.95;
+
+/// The weight of the ranks of a phrasing in the shape of the wanted code.
+pub const CODE_WEIGHT: f64 = 0.9;
+
 /// Weighted reciprocal ranks, Σ weight / (60 + rank), of `count` candidates, to order the results of several phrasings
 /// (Cormack, Clarke and Büttcher, SIGIR 2009, with a weight for each ranking). They carry no evidence of relevance.
 ///

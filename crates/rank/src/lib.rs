@@ -36,33 +36,31 @@
 //!
 //! There is no I/O, no clock and no randomness, so the crate works with the results of any search engine.
 
+mod adjustments;
 mod asked_names;
-mod definition;
 mod diversity;
 mod entries;
 mod fusion;
-mod language_and_recency;
-mod literal;
+mod message;
 mod near_copies;
+mod proper_names;
 mod query_names;
 mod relevance;
 mod required_terms;
 mod uninformative;
 
+pub use adjustments::{Adjustment, Decay, LanguageFactors, LanguageMatch, ROLE_FACTORS, Recency, lowered, role_factor};
 pub use asked_names::{AskedName, AskedNames, ExactFind, MOST_EXACT, NameFit, put_first};
-pub use definition::{QueryNames, USAGE_FACTOR, definition_factors};
 pub use diversity::{diversified, jaccard};
-pub use entries::{Entry, NAMED, Standing, entries, entry_scores, entry_value, representative};
+pub use entries::{Entry, NAMED, PathNames, Standing, entries, entry_scores, entry_value, representative};
 pub use fusion::{
-    BackgroundEvidence, Evidence, Fusion, FusionError, Phrasing, ScoredPhrasing, best_scores, fuse_phrasings,
-    merged_ranks, order,
+    BackgroundEvidence, CODE_WEIGHT, Evidence, Fusion, FusionError, INTENT_WEIGHT, PATHS_WEIGHT, Phrasing,
+    ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks, order,
 };
-pub use language_and_recency::{
-    Adjustment, Decay, LanguageFactors, LanguageMatch, ROLE_FACTORS, Recency, lowered, role_factor,
-};
-pub use literal::{LiteralRun, LiteralText, pasted_message};
+pub use message::{LiteralRun, LiteralText, pasted_message};
 pub use near_copies::{NEAR_COPY, Shingles, near_copies};
-pub use query_names::{PathNames, ProperNames};
+pub use proper_names::ProperNames;
+pub use query_names::{QueryNames, USAGE_FACTOR, definition_factors};
 pub use relevance::{
     Basis, ENTRY_FEATURES, EntryFeatures, EvidencePart, JOINT_FEATURES, JudgedEntry, LIST_FEATURES, Matches,
     QueryFeatures, Relevance, Shift, TextKind, WeighedEvidence, joint_values, probability, relevance,

@@ -3,7 +3,7 @@
 //! A passage can answer a question in other words. But nothing replaces `retry_limit`, `"connection reset"` or `8446`: where no
 //! passage holds them, the rest of the query matches by chance.
 
-use crate::query_names;
+use crate::proper_names;
 
 /// Most terms of one query. A pasted log has hundreds, and the first ones say as much.
 const MOST_TERMS: usize = 16;
@@ -214,7 +214,7 @@ fn term(word: &str) -> Option<RequiredTerm> {
     if word.contains("://") || word.contains('@') {
         return None;
     }
-    if let Some(name) = query_names::option(word) {
+    if let Some(name) = proper_names::option(word) {
         let (text, parts) = (format!("--{name}"), vec![squashed(name)]);
         return Some(RequiredTerm { kind: RequiredKind::Identifier, text, parts });
     }
@@ -222,7 +222,7 @@ fn term(word: &str) -> Option<RequiredTerm> {
     let called = is_qualified(name) && word.contains(&format!("{name}()"));
     let (kind, parts) = if is_number(name) {
         (RequiredKind::Number, vec![name.to_owned()])
-    } else if called || is_spelled_as_name(name) || is_designation(name) || query_names::is_spelled(name) {
+    } else if called || is_spelled_as_name(name) || is_designation(name) || proper_names::is_spelled(name) {
         (RequiredKind::Identifier, name.split(SEPARATORS).map(squashed).filter(|part| !part.is_empty()).collect())
     } else {
         return None;
@@ -235,8 +235,8 @@ fn hyphenated(query: &str) -> Option<RequiredTerm> {
     let name = query.trim_matches(is_mark);
     let names = || name.split(SEPARATORS).filter(|part| !part.is_empty());
     let is_word = |part: &str| part.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let is_name = names().any(query_names::is_hyphenated)
-        && names().all(|part| query_names::is_hyphenated(part) || is_word(part));
+    let is_name = names().any(proper_names::is_hyphenated)
+        && names().all(|part| proper_names::is_hyphenated(part) || is_word(part));
     is_name.then(|| RequiredTerm {
         kind: RequiredKind::Hyphenated,
         text: name.to_owned(),

@@ -2,7 +2,7 @@
 //! nothing), and whether a question asks for code or for a guide.
 
 use crate::QueryNames;
-use crate::definition::{for_each_word, has_inner_capital, is_minor};
+use crate::query_names::{for_each_word, has_inner_capital, is_minor};
 
 /// The longest text that is looked at, in bytes. Longer ones say something.
 const LONGEST: usize = 300;

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { documentAddress } from "./document.js";
 import { breakable, element, fill, say, submit, table } from "./elements.js";
 import { queryField } from "./search.js";
-import { capital, count, cutName, CUTS, percent, placeOf, titleOf } from "./words.js";
+import { capital, count, cutName, CUTS, percent, placeOf, titleOf } from "./labels.js";
 
 const FIRST = ["auto", "background", "fixed:k=10"];
 const FEWEST = 2, MOST = 6;

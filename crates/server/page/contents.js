@@ -2,8 +2,8 @@
 
 import * as api from "./api.js";
 import { element, fill, say, section, table, tiles } from "./elements.js";
-import { listen } from "./live.js";
-import { capital, collectionName, count, figure, languageName, percent, size } from "./words.js";
+import { listen } from "./events.js";
+import { capital, collectionName, count, figure, languageName, percent, size } from "./labels.js";
 
 export async function show(view, parameters, rights, signal) {
   document.title = "Index – Tamis";

@@ -2,11 +2,11 @@
 
 import * as api from "./api.js";
 import { evidencePath, surroundings } from "./claim.js";
-import { colouring, isProse } from "./colours.js";
+import { colouring, isProse } from "./highlight.js";
 import { placeTools } from "./editor.js";
 import { breakable, element, fill, lines, marked } from "./elements.js";
 import { aboutThread, readThread, threadParts } from "./thread.js";
-import { languageName, placeOf, titleOf } from "./words.js";
+import { languageName, placeOf, titleOf } from "./labels.js";
 
 /** Lines that are shown at a time. */
 const WINDOW = 2000;

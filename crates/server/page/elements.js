@@ -1,6 +1,6 @@
 // Elements without markup: whatever comes from the index is set as text, so it can never become code.
 
-import { count } from "./words.js";
+import { count } from "./labels.js";
 
 /** Makes an element. Attributes that are null, undefined or false are left out; names that begin with "on" are listeners. */
 export function element(tag, attributes = {}, ...children) {

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { evidenceAddress } from "./claim.js";
 import { element, fill, submit, table } from "./elements.js";
-import { capital, count } from "./words.js";
+import { capital, count } from "./labels.js";
 
 /** Statements to begin with, each with what it asks. */
 const STATEMENTS = [

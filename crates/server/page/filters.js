@@ -1,7 +1,7 @@
 // Filters as choices: each with the number of entries of this search that it has, and a chip for each one in use.
 
 import { element, submit } from "./elements.js";
-import { capital, collectionName, day, figure, languageName } from "./words.js";
+import { capital, collectionName, day, figure, languageName } from "./labels.js";
 
 /** The filters with choices: the parameter, its title, what an entry has of it, and the name of a choice. */
 const GROUPS = [

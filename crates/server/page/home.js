@@ -1,12 +1,12 @@
 // What a person sees first: what this index holds, questions that it can answer, and the keys.
 
 import * as api from "./api.js";
-import { isProse } from "./colours.js";
+import { isProse } from "./highlight.js";
 import { element, fill, say } from "./elements.js";
-import { whileReading } from "./live.js";
+import { whileReading } from "./events.js";
 import { searchForm } from "./search.js";
 import { recentQuestions } from "./recent.js";
-import { collectionName, count, figure } from "./words.js";
+import { collectionName, count, figure } from "./labels.js";
 
 const KEYS = [
   [["/", "Ctrl K"], "go to the search field"], [["↓", "↑", "j", "k"], "next or previous result"], [["Enter"], "open the result"],

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { element, fill, section, tiles } from "./elements.js";
 import { bars, lineChart, reliability } from "./plots.js";
 import { reportOpener } from "./report.js";
-import { capital, count, cutName, day, figure, moment, percent, wayName } from "./words.js";
+import { capital, count, cutName, day, figure, moment, percent, wayName } from "./labels.js";
 
 /** What a search does in each stage, by its key. */
 const STAGES = {

@@ -1,7 +1,7 @@
 // Plots of figures. Each has a title, and a sentence or a table with the same figures for those who hear them.
 
 import { element, table } from "./elements.js";
-import { count, figure, percent } from "./words.js";
+import { count, figure, percent } from "./labels.js";
 
 const SIDE = 220, LEFT = 44, RIGHT = 20, TOP = 8, BOTTOM = 22;
 

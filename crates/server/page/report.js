@@ -2,7 +2,7 @@
 
 import { element, fill, section } from "./elements.js";
 import { intervals, lineChart, reliability, shares } from "./plots.js";
-import { count, percent } from "./words.js";
+import { count, percent } from "./labels.js";
 
 /** The version of the form that this page reads. */
 const FORMAT = 1;

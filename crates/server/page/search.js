@@ -1,15 +1,15 @@
 // The search: one list of entries with the line where relevance ends, the reason for it, the filters and the curve beside it.
 
 import * as api from "./api.js";
-import { colouring, isProse } from "./colours.js";
+import { colouring, isProse } from "./highlight.js";
 import { documentAddress } from "./document.js";
 import { placeTools } from "./editor.js";
 import { breakable, element, fill, flush, focusHeadline, marked, prose, say, snippet, submit } from "./elements.js";
 import { chips, filters, FILTERS, inUse, requestOf } from "./filters.js";
-import { whileReading } from "./live.js";
+import { whileReading } from "./events.js";
 import { remember } from "./recent.js";
-import { scores } from "./scores.js";
-import { capital, count, day, figure, kindName, languageName, percent, placeOf, titleOf } from "./words.js";
+import { scores } from "./curve.js";
+import { capital, count, day, figure, kindName, languageName, percent, placeOf, titleOf } from "./labels.js";
 
 /** Entries that are drawn at a time, and those of them below the line. */
 const PORTION = 100, BELOW = 5;

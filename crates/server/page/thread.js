@@ -1,7 +1,7 @@
 // An issue as a thread: what is known of it, and each text as a block of its own with its author and date.
 
 import { element, prose } from "./elements.js";
-import { moment } from "./words.js";
+import { moment } from "./labels.js";
 
 const TIME = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d UTC`;
 const HEAD = /^(Issue|Pull request) #(\d+) · (.+)$/;

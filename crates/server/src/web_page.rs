@@ -25,7 +25,7 @@ macro_rules! asset {
     };
 }
 
-pub(crate) static ASSETS: [Asset; 25] = [
+pub(crate) static ASSETS: [Asset; 24] = [
     asset!("/", HTML, "index.html"),
     asset!("/page/style.css", STYLE, "style.css"),
     asset!("/page/icon.svg", IMAGE, "icon.svg"),
@@ -33,14 +33,13 @@ pub(crate) static ASSETS: [Asset; 25] = [
     asset!("/page/api.js", SCRIPT, "api.js"),
     asset!("/page/editor.js", SCRIPT, "editor.js"),
     asset!("/page/elements.js", SCRIPT, "elements.js"),
-    asset!("/page/words.js", SCRIPT, "words.js"),
+    asset!("/page/labels.js", SCRIPT, "labels.js"),
     asset!("/page/home.js", SCRIPT, "home.js"),
     asset!("/page/recent.js", SCRIPT, "recent.js"),
     asset!("/page/filters.js", SCRIPT, "filters.js"),
     asset!("/page/search.js", SCRIPT, "search.js"),
-    asset!("/page/scores.js", SCRIPT, "scores.js"),
     asset!("/page/curve.js", SCRIPT, "curve.js"),
-    asset!("/page/colours.js", SCRIPT, "colours.js"),
+    asset!("/page/highlight.js", SCRIPT, "highlight.js"),
     asset!("/page/document.js", SCRIPT, "document.js"),
     asset!("/page/thread.js", SCRIPT, "thread.js"),
     asset!("/page/claim.js", SCRIPT, "claim.js"),
@@ -50,7 +49,7 @@ pub(crate) static ASSETS: [Asset; 25] = [
     asset!("/page/report.js", SCRIPT, "report.js"),
     asset!("/page/evidence.js", SCRIPT, "evidence.js"),
     asset!("/page/contents.js", SCRIPT, "contents.js"),
-    asset!("/page/live.js", SCRIPT, "live.js"),
+    asset!("/page/events.js", SCRIPT, "events.js"),
 ];
 
 #[cfg(test)]

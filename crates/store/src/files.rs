@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::recent_results::lock;
+use crate::cache::lock;
 
 /// The file whose name is that of `path` followed by `suffix`.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {

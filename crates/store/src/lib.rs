@@ -52,7 +52,7 @@
 #[cfg(test)]
 extern crate self as tamis_store;
 
-mod connection;
+mod cache;
 mod content;
 mod counting_allocator;
 mod embedded;
@@ -67,21 +67,19 @@ mod lock;
 mod names;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod recent_results;
 mod record;
 mod report;
 mod retrieval;
 mod semantic;
-mod sql;
+mod session;
 mod sql_guard;
 mod sqlite;
-mod statements;
 mod store;
+mod untrusted_sql;
 mod usage;
 mod usage_record;
 pub mod vectors;
 
-pub use connection::Access;
 pub use embedded::EmbeddedStore;
 pub use embedding_cache::{CacheSummary, EmbeddingCache};
 pub use error::{Result, StoreError};
@@ -109,13 +107,14 @@ pub use retrieval::{
     Background, LexicalHit, LexicalHits, LexicalQuery, LexicalScore, LexicalStatistics, NearWord, Nearest, SemanticHit,
     TermStatistics,
 };
-pub use sql::{
-    LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SQL_TABLES, SqlColumn, SqlQuery, SqlRows,
-    SqlTable, SqlValue,
-};
+pub use sqlite::connection::Access;
 pub use store::{
     Changes, Documents, EvidenceGraph, LexicalRetriever, Maintenance, Properties, Serving, SharedSession,
     SharedSessions, Store, Usage, UsageLog, VectorRetriever, Writing,
+};
+pub use untrusted_sql::{
+    LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SQL_TABLES, SqlColumn, SqlQuery, SqlRows,
+    SqlTable, SqlValue,
 };
 pub use usage::{EmbeddedUsageLog, UsageCheck};
 pub use usage_record::{

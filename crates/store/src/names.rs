@@ -26,15 +26,15 @@ macro_rules! names {
             }
         }
 
-        impl $crate::statements::FromValue for $type {
-            fn from_value(value: $crate::statements::Value) -> Result<$type, String> {
+        impl $crate::session::FromValue for $type {
+            fn from_value(value: $crate::session::Value) -> Result<$type, String> {
                 let name = String::from_value(value)?;
                 $type::from_name(&name).ok_or_else(|| format!("{name:?} is no {}", stringify!($type)))
             }
         }
 
-        impl From<&$type> for $crate::statements::Value {
-            fn from(value: &$type) -> $crate::statements::Value {
+        impl From<&$type> for $crate::session::Value {
+            fn from(value: &$type) -> $crate::session::Value {
                 value.as_str().into()
             }
         }

@@ -8,13 +8,13 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
+use crate::cache::{Recent, lock};
 use crate::content::Model;
 use crate::error::{Result, StoreError};
 use crate::files::{Stamp, Verified};
 use crate::filter::Selection;
-use crate::recent_results::{Recent, lock};
 use crate::report::{Part, Progress};
-use crate::sqlite::{Database, TransactionError, replay};
+use crate::sqlite::{Database, TransactionError, catch_up};
 use crate::vectors::{
     Effort, Identity, Nearest, Opened, Rows, Snapshot, SnapshotWriter, VectorError, VectorIndex, file_name,
 };
@@ -133,7 +133,7 @@ impl Semantic {
                 from
             }
         };
-        if database.read(|connection| Ok(replay::seq(connection)?.saturating_sub(from)))? > FEW_CHANGES {
+        if database.read(|connection| Ok(catch_up::seq(connection)?.saturating_sub(from)))? > FEW_CHANGES {
             return Ok(None);
         }
         let live = self.current(database, model)?;
@@ -159,7 +159,7 @@ impl Semantic {
     ) -> Result<Published> {
         let models = database.models()?;
         self.remove_unknown(&models)?;
-        let published = database.read(|connection| Ok(replay::published_seq(connection)?))?;
+        let published = database.read(|connection| Ok(catch_up::published_seq(connection)?))?;
         let mut files = Published { lowest: u64::MAX, highest: 0 };
         for model in &models {
             let trusted = match self.state(model) {
@@ -257,8 +257,8 @@ impl Semantic {
             *live = self.load(model)?;
         }
         database.snapshot(|connection| {
-            let target = replay::seq(connection)?;
-            let floor = replay::tombstone_floor(connection)?;
+            let target = catch_up::seq(connection)?;
+            let floor = catch_up::tombstone_floor(connection)?;
             let usable = |index: &VectorIndex| (floor..=target).contains(&index.seq());
             if !usable(&live.index) {
                 *live = self.load(model)?;
@@ -269,10 +269,10 @@ impl Semantic {
             // Searches that still read the index keep the state that they began with.
             let index = Arc::make_mut(&mut live.index);
             let from = index.seq();
-            for passage in replay::deleted_since(connection, from)? {
+            for passage in catch_up::deleted_since(connection, from)? {
                 index.delete(passage);
             }
-            replay::vectors_since(connection, model, from, |passage, owner, vector| {
+            catch_up::vectors_since(connection, model, from, |passage, owner, vector| {
                 index
                     .add(passage, owner, vector)
                     .map_err(|error| TransactionError::from(StoreError::vectors(&path, &model.name, error)))
@@ -321,9 +321,9 @@ impl Semantic {
         let total = database.embedded(model.number)?.len() as u64;
         database.snapshot(|connection| {
             let mut writer =
-                SnapshotWriter::create(&path, &self.identity(model), replay::seq(connection)?).map_err(failed)?;
+                SnapshotWriter::create(&path, &self.identity(model), catch_up::seq(connection)?).map_err(failed)?;
             let mut done = 0;
-            replay::vectors_since(connection, model, 0, |passage, owner, vector| {
+            catch_up::vectors_since(connection, model, 0, |passage, owner, vector| {
                 writer.push(passage, owner, vector).map_err(failed)?;
                 done += 1;
                 if done % STEP == 0 || done == total {

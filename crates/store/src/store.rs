@@ -26,7 +26,7 @@ use crate::record::{
 };
 use crate::report::{Coverage, EvidenceSummary, Findings, Origin, Progress, Pruned, Summary};
 use crate::retrieval::{LexicalHits, LexicalQuery, LexicalScore, NearWord, Nearest};
-use crate::sql::{SqlQuery, SqlRows};
+use crate::untrusted_sql::{SqlQuery, SqlRows};
 use crate::usage_record::{
     JudgedSearch, Judgement, LoggedSearch, OpenedCount, Opening, Purged, QueryQuality, RecordedSearch, SearchSummary,
 };

@@ -1,7 +1,7 @@
 //! Dates and times as people write them: `2025-01-31`, `7d`, `yesterday`, `since monday`.
 //!
 //! Every interface reads dates here, so a flag, a tool's argument and a query string mean the same moment. Standard forms
-//! ([`exact`]) are read first and never guessed; the rest is read as words ([`words`]).
+//! are read first and never guessed; the rest is read as words.
 
 use std::time::SystemTime;
 

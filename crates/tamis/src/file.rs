@@ -1,5 +1,5 @@
-//! File access. Changes are serialized and atomic. Files from others are read defensively ([`foreign`]). A file that the user
-//! names is written according to its kind ([`named`]).
+//! File access. Changes are serialized and atomic. Files from others are read defensively ([`untrusted`]). A file that the user
+//! names is written according to its kind (`output`).
 
 mod output;
 pub mod untrusted;

@@ -2,7 +2,7 @@
 //!
 //! The repository is not trusted. `git` runs so that nothing in the repository's configuration can run ([`command`]), reads
 //! objects and never the files of the tree, and is stopped when it takes too long. A few small files show if git has to run at
-//! all ([`repository`]).
+//! all ([`Repository`]).
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The commands. Each has a file with its flags, what it does, and how it prints that.
+//! The commands. Each has a file with its flags, what it does, and how it prints that; a file of several is named after all of them.
 
 mod ask;
 mod calibrate;
@@ -10,11 +10,12 @@ mod evidence;
 mod feedback;
 mod forget;
 mod get;
+mod grep_files_outline;
 mod import;
 mod index;
 mod install;
 mod jobs;
-mod mcp;
+mod mcp_serve;
 mod model;
 mod pack;
 mod recall;
@@ -26,8 +27,7 @@ mod setup;
 mod stats;
 mod status;
 mod store;
-mod tree;
-mod triage;
+mod troubleshoot_duplicates;
 mod version;
 
 use crate::command_line::Global;
@@ -45,11 +45,12 @@ use evidence::sql::{SqlArguments, ViewArguments, ViewsArguments};
 use feedback::FeedbackArguments;
 use forget::ForgetArguments;
 use get::GetArguments;
+use grep_files_outline::{FilesArguments, GrepArguments, OutlineArguments};
 use import::ImportArguments;
 use index::IndexArguments;
 use install::InstallArguments;
 use jobs::JobsArguments;
-use mcp::{McpArguments, ServeArguments};
+use mcp_serve::{McpArguments, ServeArguments};
 use model::ModelArguments;
 use pack::PackArguments;
 use recall::RecallArguments;
@@ -60,8 +61,7 @@ use setup::{SetupAction, SetupArguments};
 use stats::StatsArguments;
 use status::StatusArguments;
 use store::StoreArguments;
-use tree::{FilesArguments, GrepArguments, OutlineArguments};
-use triage::{DuplicatesArguments, TroubleshootArguments};
+use troubleshoot_duplicates::{DuplicatesArguments, TroubleshootArguments};
 use version::{SchemaName, VersionArguments};
 
 /// The commands.
@@ -191,13 +191,13 @@ pub fn run(command: &Command, global: &Global, output: &Output, describe: fn() -
         Command::Store(store) => store::run(store, global, output),
         Command::Jobs(jobs) => jobs::run(jobs, global, output),
         Command::Get(get) => get::run(get, global, output),
-        Command::Grep(grep) => tree::grep(grep, global, output),
-        Command::Files(files) => tree::files(files, global, output),
-        Command::Outline(outline) => tree::outline(outline, global, output),
+        Command::Grep(grep) => grep_files_outline::grep(grep, global, output),
+        Command::Files(files) => grep_files_outline::files(files, global, output),
+        Command::Outline(outline) => grep_files_outline::outline(outline, global, output),
         Command::Pack(pack) => pack::run(pack, global, output),
         Command::Related(related) => related::run(related, global, output),
-        Command::Troubleshoot(troubleshoot) => triage::troubleshoot(troubleshoot, global, output),
-        Command::Duplicates(duplicates) => triage::duplicates(duplicates, global, output),
+        Command::Troubleshoot(troubleshoot) => troubleshoot_duplicates::troubleshoot(troubleshoot, global, output),
+        Command::Duplicates(duplicates) => troubleshoot_duplicates::duplicates(duplicates, global, output),
         Command::Evidence(evidence) => evidence::run(evidence, global, output),
         Command::Remember(remember) => remember::run(remember, global, output),
         Command::Recall(recall) => recall::run(recall, global, output),
@@ -209,8 +209,8 @@ pub fn run(command: &Command, global: &Global, output: &Output, describe: fn() -
         Command::Sql(sql) => evidence::sql::run(sql, global, output),
         Command::Views(list) => evidence::sql::list_views(list, global, output),
         Command::View(view) => evidence::sql::run_view(view, global, output),
-        Command::Mcp(mcp) => mcp::run(mcp, global, output),
-        Command::Serve(serve) => mcp::serve(serve, global),
+        Command::Mcp(mcp) => mcp_serve::mcp(mcp, global, output),
+        Command::Serve(serve) => mcp_serve::serve(serve, global),
         Command::Install(install) => install::run(install, global, output),
         Command::Model(model) => model::run(model, global, output),
         Command::Setup(SetupArguments { action }) | Command::InSetup(action) => {

@@ -5,7 +5,7 @@
 use rten_simd::{SimdOp, SimdUnaryOp};
 use rten_vecmath::{Gelu, Normalize, NormalizeOptions, Sum, SumSquareSub};
 
-use super::products::{Attention, Instructions, Linear, MOST_COLUMNS, PANEL, Quantised, ROWS, instructions};
+use super::kernels::{Attention, Instructions, Linear, MOST_COLUMNS, PANEL, Quantised, ROWS, instructions};
 use super::weights::Words;
 use super::{Config, Weights};
 use crate::normalise;

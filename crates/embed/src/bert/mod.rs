@@ -5,7 +5,7 @@ pub(crate) mod graph;
 #[cfg(feature = "minilm")]
 mod int8;
 #[cfg(feature = "minilm")]
-mod products;
+mod kernels;
 mod weights;
 
 pub use encoder::Batching;

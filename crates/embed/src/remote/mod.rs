@@ -9,7 +9,7 @@
 
 mod client;
 mod endpoint;
-mod rerank;
+mod reranker;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +19,7 @@ use crate::{EmbedError, Embedder, ModelInfo, normalise};
 use client::{Client, Deadline, Rejected, fill};
 
 pub use endpoint::{EndpointConfig, RemoteConfig};
-pub use rerank::{RemoteReranker, RemoteRerankerConfig, RerankScores};
+pub use reranker::{RemoteReranker, RemoteRerankerConfig, RerankScores};
 
 /// The largest answer that is read, in bytes: a batch of 2,048 vectors of 4,096 entries is about half of it.
 const MAX_ANSWER: u64 = 256 << 20;

@@ -7,14 +7,15 @@
 //!
 //! [`WordPiece::words`] divides the names of code before that, and [`WordPiece::bag`] also finds tokens for Chinese, Japanese and Korean.
 
-mod normalise;
 #[cfg(test)]
 mod tests;
 mod vocabulary;
+mod words;
 
 use std::sync::OnceLock;
 
 use vocabulary::Vocabulary;
+use words::{Shape, for_each_part};
 
 pub use vocabulary::VocabularyError;
 
@@ -63,7 +64,7 @@ impl WordPiece {
     /// Does the same as [`tokenize`](Self::tokenize), into a buffer that is emptied first.
     pub fn tokenize_into(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
         ids.clear();
-        normalise::for_each_word(text, |word, _| {
+        words::for_each_word(text, |word, _| {
             self.vocabulary.split(word, LONGEST_WORD, ids);
             ids.len() < limit
         });
@@ -91,11 +92,11 @@ impl WordPiece {
     pub fn bag(&self, text: &str, ids: &mut Vec<u32>) {
         ids.clear();
         let mut rest = text;
-        while let Some(start) = rest.find(normalise::is_cjk) {
+        while let Some(start) = rest.find(words::is_cjk) {
             self.append_words(&rest[..start], usize::MAX, ids);
             rest = &rest[start..];
-            let end = rest.find(|c| !normalise::is_cjk(c)).unwrap_or(rest.len());
-            normalise::tokens(&rest[..end], |c| self.vocabulary.whole(c.encode_utf8(&mut [0; 4])), ids);
+            let end = rest.find(|c| !words::is_cjk(c)).unwrap_or(rest.len());
+            words::tokens(&rest[..end], |c| self.vocabulary.whole(c.encode_utf8(&mut [0; 4])), ids);
             rest = &rest[end..];
         }
         self.append_words(rest, usize::MAX, ids);
@@ -151,7 +152,7 @@ impl WordPiece {
     }
 
     fn append_words(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
-        normalise::for_each_word(text, |word, shape| {
+        words::for_each_word(text, |word, shape| {
             let starts = shape.starts(word.len());
             match if starts == 0 { None } else { self.vocabulary.whole(word) } {
                 Some(id) => ids.push(id),
@@ -185,94 +186,5 @@ impl WordPiece {
     #[must_use]
     pub fn unknown(&self) -> u32 {
         self.vocabulary.unknown()
-    }
-}
-
-// Where a written name divides into words: `getHttpResponse`, `HTTPServer`, `sha256`.
-//
-// The vocabulary is in lower case and knows few names of code, so that without this a name falls into pieces that mean
-// nothing (`get`, `##ht`, `##t`, `##pres`, …).
-
-/// The case of the bytes of a word of at most 128, before it was lowered: a bit for each upper-case letter and each digit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shape {
-    pub upper: u128,
-    pub digits: u128,
-}
-
-impl Shape {
-    /// Records a byte, or the first byte of a character.
-    pub fn push(&mut self, at: usize, upper: bool, digit: bool) {
-        if at < 128 {
-            self.upper |= u128::from(upper) << at;
-            self.digits |= u128::from(digit) << at;
-        }
-    }
-
-    /// Returns a bit for each byte of a word of this length at which another word begins.
-    ///
-    /// - before a capital after a small letter: `get|Http`,
-    /// - before the last of several capitals, if two small letters follow it: `HTTP|Server`, but `URLs`, `IPv4`,
-    /// - between a letter and a digit: `sha|256`.
-    pub fn starts(self, length: usize) -> u128 {
-        // Most words of prose are in small letters, or have a capital at most at the start.
-        if self.upper <= 1 && self.digits == 0 || length > 128 {
-            return 0;
-        }
-        let within = u128::MAX >> (128 - length);
-        let (upper, digits) = (self.upper, self.digits);
-        let lower = !(upper | digits) & within;
-        let capital = upper & (lower << 1);
-        let acronym = upper & (upper << 1) & (lower >> 1) & (lower >> 2);
-        let digit = digits ^ (digits << 1);
-        (capital | acronym | digit) & within & !1
-    }
-}
-
-/// Calls `part` with each part of a word that begins at one of the bits, in order.
-pub fn for_each_part(word: &str, mut starts: u128, mut part: impl FnMut(&str)) {
-    let mut from = 0;
-    while starts != 0 {
-        let to = starts.trailing_zeros() as usize;
-        starts &= starts - 1;
-        if word.is_char_boundary(to) {
-            part(&word[from..to]);
-            from = to;
-        }
-    }
-    part(&word[from..]);
-}
-
-#[cfg(test)]
-mod identifier_tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn parts(word: &str) -> Vec<String> {
-        let mut shape = Shape::default();
-        for (at, c) in word.char_indices() {
-            shape.push(at, c.is_uppercase(), c.is_numeric());
-        }
-        let mut parts = Vec::new();
-        for_each_part(word, shape.starts(word.len()), |part| parts.push(part.to_owned()));
-        parts
-    }
-
-    #[test]
-    fn names_divide_at_capitals_and_digits() {
-        for divided in [
-            "get Http Response", "HTTP Server", "parse JSON", "XML Http Request", "sha 256 sum", "Vec 3 D", "URLs",
-            "IPv 4", "README", "Plain", "plain", "x", "1980", "naïve Über",
-        ] {
-            assert_eq!(parts(&divided.replace(' ', "")).join(" "), divided);
-        }
-        assert_eq!(parts(&"aB".repeat(100)).len(), 1);
-    }
-
-    proptest! {
-        #[test]
-        fn parts_make_up_the_word(word in "[a-zA-Z0-9ÄäДдß中]{0,140}") {
-            prop_assert_eq!(parts(&word).concat(), word);
-        }
     }
 }

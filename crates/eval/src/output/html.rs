@@ -1,9 +1,10 @@
 //! The report as one HTML page: tables and plots, without scripts or outside resources.
 
 use super::Table;
+use crate::metrics::Metric;
 use crate::plot;
 use crate::plot::escape;
-use crate::report::{CollectionReport, MethodReport, Metric, Report};
+use crate::report::{CollectionReport, MethodReport, Report};
 
 pub const STYLE: &str = include_str!("page.css");
 

@@ -5,8 +5,8 @@ mod table;
 
 use csv::{Terminator, Writer, WriterBuilder};
 
+use crate::bootstrap::Difference;
 use crate::report::{CollectionReport, Report};
-use crate::resample::Difference;
 
 pub use table::{NO_FIGURE, Table, difference_cell};
 

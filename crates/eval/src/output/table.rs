@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::report::{CollectionReport, Metric, Overall, Report};
-use crate::resample::Difference;
+use crate::bootstrap::Difference;
+use crate::metrics::Metric;
+use crate::report::{CollectionReport, Overall, Report};
 
 /// The mark in place of a missing figure.
 pub const NO_FIGURE: &str = "–";

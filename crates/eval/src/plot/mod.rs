@@ -4,9 +4,10 @@ mod canvas;
 
 use std::collections::BTreeMap;
 
+use crate::bootstrap::Difference;
 use crate::data::QueryKind;
-use crate::report::{BudgetPoint, CollectionReport, MethodReport, Metric, Overall, Report, Sample};
-use crate::resample::Difference;
+use crate::metrics::Metric;
+use crate::report::{BudgetPoint, CollectionReport, MethodReport, Overall, Report, Sample};
 use canvas::{Anchor, Axis, Canvas, Ink, Panel, themed};
 
 /// Text escaped for an element or an attribute in double quotes.

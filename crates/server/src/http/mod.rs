@@ -1,13 +1,13 @@
 //! Many clients over HTTP, using the protocol's streamable transport.
 //!
-//! [`accept`] takes connections and passes each request to the [`router`]. Its layers are the checks of the [`gate`], and its routes those
-//! of [`agents`] and, with the JSON API, of [`api`], [`events`] and [`sign_in`].
+//! [`connections`] accepts them and passes each request to the [`router`]. Its layers are the checks of the [`gate`], and its routes those
+//! of [`mcp`] and, with the JSON API, those of [`routes`] and [`sign_in`](mod@sign_in).
 
-mod agents;
-mod api;
 mod connections;
 mod gate;
 mod headers;
+mod mcp;
+mod routes;
 mod sessions;
 mod sign_in;
 mod tokens;
@@ -33,9 +33,8 @@ use crate::api::{ENDPOINTS, EVENTS, OPENAPI};
 use crate::process::ServeError;
 use crate::server::Server;
 use crate::web_page::ASSETS;
-use connections::{Connections, LoggedCall};
-use gate::{AGENTS, AGENTS_SLASH, Gate, HEALTH, Identity};
-use headers::Acceptor;
+use connections::{Acceptor, Connections};
+use gate::{AGENTS, AGENTS_SLASH, Gate, HEALTH, Identity, LoggedCall};
 use sign_in::{SIGN_IN, sign_in};
 
 pub use tokens::{Token, fresh_token};
@@ -126,11 +125,11 @@ pub async fn serve_http(
     }
     let stop_streams = CancellationToken::new();
     let sessions = sessions::Sessions::new(&server);
-    let protocol = agents::protocol(&server, &sessions, MAX_BODY_BYTES, stop_streams.clone());
+    let protocol = mcp::protocol(&server, &sessions, MAX_BODY_BYTES, stop_streams.clone());
     let gate = Arc::new(Gate {
         origins: headers::OriginPolicy { hosts: options.allowed_hosts, origins: options.allowed_origins },
         tokens: options.tokens,
-        rate_limit: connections::RateLimit::new(options.requests_per_minute),
+        rate_limit: gate::RateLimit::new(options.requests_per_minute),
         bodies: headers::BodyReader::new(MAX_BODY_BYTES, BODY_TIMEOUT),
         request_timeout: options.request_timeout,
         log_queries: options.log_queries,
@@ -184,7 +183,7 @@ const LEVEL: i32 = 4;
 /// The server's routes behind its checks.
 pub(crate) fn router(gate: Arc<Gate>) -> Router {
     let mut open = Routes::new().route(HEALTH, get(async || "ok\n"));
-    let agents = get(agents::answer).post(agents::answer).delete(agents::answer);
+    let agents = get(mcp::answer).post(mcp::answer).delete(mcp::answer);
     let mut guarded = Routes::new().route(AGENTS, agents.clone()).route(AGENTS_SLASH, agents);
     if gate.serves_api {
         let compression = CompressionLayer::new()
@@ -206,28 +205,29 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
 fn open_routes() -> Routes {
     let routes = Routes::new()
         .route("/healthz", get(async || "ok\n"))
-        .route("/readyz", get(api::readiness))
-        .route("/v1", any(api::lead_to_page))
-        .route("/v1/", any(api::lead_to_page))
+        .route("/readyz", get(routes::readiness))
+        .route("/v1", any(routes::lead_to_page))
+        .route("/v1/", any(routes::lead_to_page))
         .route(SIGN_IN, get(sign_in).post(sign_in).delete(sign_in));
     ASSETS.iter().fold(routes, |routes, asset| {
-        routes.route(asset.path, get(async |headers: HeaderMap| api::page(&headers, asset)))
+        routes.route(asset.path, get(async |headers: HeaderMap| routes::page(&headers, asset)))
     })
 }
 
 fn api_routes() -> Routes {
     let routes = Routes::new()
-        .route("/metrics", get(api::metrics))
-        .route(OPENAPI, get(api::document))
-        .route(EVENTS, get(api::events))
+        .route("/metrics", get(routes::metrics))
+        .route(OPENAPI, get(routes::document))
+        .route(EVENTS, get(routes::events))
         .fallback(async |uri: Uri| crate::api::unknown(uri.path()));
     ENDPOINTS.iter().fold(routes, |routes, endpoint| {
-        let call =
-            async |State(gate): State<Arc<Gate>>,
-                   Extension(identity): Extension<Identity>,
-                   Extension(log): Extension<LoggedCall>,
-                   inside: Result<RawPathParams, RawPathParamsRejection>,
-                   request: Request| { api::call(&gate, endpoint, identity, &log, inside, request).await };
+        let call = async |State(gate): State<Arc<Gate>>,
+                          Extension(identity): Extension<Identity>,
+                          Extension(log): Extension<LoggedCall>,
+                          inside: Result<RawPathParams, RawPathParamsRejection>,
+                          request: Request| {
+            routes::call(&gate, endpoint, identity, &log, inside, request).await
+        };
         routes.route(endpoint.path, on(endpoint.verbs.filter(), call))
     })
 }

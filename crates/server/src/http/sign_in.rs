@@ -9,8 +9,8 @@ use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use super::connections::{ClientKey, Connection};
-use super::gate::{Gate, is_json};
+use super::connections::Connection;
+use super::gate::{ClientKey, Gate, is_json};
 use super::tokens::{Token, position};
 use crate::api;
 use crate::api::problem::{Kind, Problem};

@@ -3,16 +3,16 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Content;
+use crate::cache::lock;
 use crate::error::Result;
 use crate::filter::Filter;
-use crate::recent_results::lock;
 use crate::record::{
     Attribute, DocumentId, DocumentState, Namespace, NewDocument, NewPassage, PassageId, PassageKey, PassageRef, Place,
     StoredPassage, WholeDocument,
 };
 use crate::report::Origin;
 use crate::retrieval::{LexicalHit, SemanticHit};
-use crate::statements::{Row, Session, Value, all, first, read, values};
+use crate::session::{Row, Session, Value, all, first, read, values};
 use crate::store::Documents;
 
 /// Selects documents for [`document`].

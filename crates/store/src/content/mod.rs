@@ -20,10 +20,10 @@ use crate::graph;
 use crate::graph::TaskUpdates;
 use crate::record::{Applied, Calibration, Change, ModelKey, Namespace, NewNamespace, PassageRef, TextHash, Tree};
 use crate::report::{Count, Counts, Coverage, EvidenceSummary, ModelSummary, Part, Problem, Summary};
-use crate::sql::{SqlQuery, SqlRows};
+use crate::session::{Row, Session, Value, all, bind, first, read, values};
 use crate::sql_guard::{Filling, Guard};
-use crate::statements::{Row, Session, Value, all, bind, first, read, values};
 use crate::store::{EvidenceGraph, Maintenance, Properties};
+use crate::untrusted_sql::{SqlQuery, SqlRows};
 use crate::vectors::MAX_MODEL_BYTES;
 
 pub(crate) use documents::found as found_passages;

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::EmbeddedStore;
-use crate::connection::Access;
+use crate::cache::lock;
 use crate::content::{Content, Model, check_query, model_keys, settle, with_spare};
 use crate::error::{Result, StoreError};
 use crate::filter::{Filter, Selection};
 use crate::lexical::{Reader, State, guarded, near_words};
-use crate::recent_results::lock;
 use crate::record::{ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
 use crate::retrieval::{Background, LexicalHits, LexicalQuery, LexicalScore, NearWord, Nearest, SemanticHit};
+use crate::sqlite::connection::Access;
 use crate::store::{Documents, LexicalRetriever, VectorRetriever};
 use crate::vectors::cosine;
 

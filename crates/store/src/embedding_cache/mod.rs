@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::connection::{Schema, count, one, quick_check};
+use crate::cache::lock;
 use crate::error::{Result, StoreError};
 use crate::files::beside;
-use crate::recent_results::lock;
 use crate::record::{ModelKey, TextHash};
+use crate::sqlite::connection::{Schema, count, one, quick_check};
 
 /// The file in the cache's directory.
 const FILE: &str = "embeddings.db";
@@ -244,7 +244,7 @@ impl EmbeddingCache {
 impl Drop for EmbeddingCache {
     fn drop(&mut self) {
         // The last process to close writes back the rest.
-        let _ = crate::connection::checkpoint(&lock(&self.connection));
+        let _ = crate::sqlite::connection::checkpoint(&lock(&self.connection));
     }
 }
 
@@ -393,7 +393,7 @@ pub(crate) fn damage(connection: &Connection, path: &Path) -> Result<Option<Stri
 fn open_as_it_is(path: &Path) -> Result<Connection> {
     let open = || -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let connection = crate::connection::open(path, flags)?;
+        let connection = crate::sqlite::connection::open(path, flags)?;
         connection.busy_timeout(PATIENCE)?;
         // Both settings apply to a new file only, and the second would wait for a writer of an existing one.
         if connection.pragma_query_value(None, "page_count", |row| row.get::<_, i64>(0))? == 0 {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::evidence::{CLAIM_PATH, EvidenceRecord, FRAGMENT_PATH, NodeType};
 use crate::filter::folded;
-use crate::statements::{Rows, Session, all, values};
+use crate::session::{Rows, Session, all, values};
 
 pub(crate) use records::{all_records, at, edges_to, fragments_of, of_origin, summary, write};
 

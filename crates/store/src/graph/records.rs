@@ -8,8 +8,8 @@ use crate::evidence::{
     Claim, Edge, EvidenceKey, EvidenceRecord, Fragment, NodeType, Page, Relation, Task, Work, domain,
 };
 use crate::report::{Count, EvidenceSummary};
-use crate::sql::{SQL_TABLES, SqlTable};
-use crate::statements::{Row, Rows, Session, Value, all, bind, first, read, values};
+use crate::session::{Row, Rows, Session, Value, all, bind, first, read, values};
+use crate::untrusted_sql::{SQL_TABLES, SqlTable};
 
 /// The tables of records in the order of an export, which is that of [`SQL_TABLES`]. Edges come last.
 pub(crate) fn tables() -> impl Iterator<Item = &'static SqlTable> {

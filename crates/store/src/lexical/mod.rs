@@ -1,8 +1,8 @@
 //! The lexical retriever: BM25 over the words of passages, in a Tantivy index that is derived from the database.
 //!
-//! A text passes through `identifiers` (splitting), `analysis` (words to terms) and `fields` (the schema) to [`Lexical`], which catches
-//! up with the database. A query passes through `analysis`, `query` (its terms, with their frequencies and BM25 weights) and `search`
-//! (the best passages, the score of any passage, and those that define a name or hold all words of a text).
+//! A text passes through `tokenizer` (words and the parts of names), `stems_and_stop_words` (terms) and `fields` (the schema) to [`Lexical`],
+//! which catches up with the database. A query passes through the same, `query` (its terms, with their frequencies and BM25 weights) and
+//! `search` (the best passages, the score of any passage, and those that define a name or hold all words of a text).
 //!
 //! Each term ends with the number of its namespace. So a search reads only the postings of its namespaces, and its
 //! frequencies and lengths are sums over those: it scores as if the index held nothing else. The terms of a word lie next to each
@@ -29,13 +29,13 @@ use tantivy::directory::{
 };
 use tantivy::{DocId, Index, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term};
 
-use crate::connection::count;
+use crate::cache::lock;
 use crate::error::{Result, StoreError, reason};
 use crate::files::{Stamp, Verified};
-use crate::recent_results::lock;
 use crate::record::PassageId;
 use crate::report::{Part, Progress};
-use crate::sqlite::{Database, TransactionError, replay};
+use crate::sqlite::connection::count;
+use crate::sqlite::{Database, TransactionError, catch_up};
 use fields::Fields;
 use query::Prepared;
 use stems_and_stop_words::{ANALYSIS_VERSION, Analyzer};
@@ -267,9 +267,9 @@ impl Lexical {
         progress: &mut dyn FnMut(Progress) -> Result<()>,
     ) -> Result<u64> {
         database.snapshot(|connection| {
-            let target = replay::seq(connection)?;
-            let floor = replay::tombstone_floor(connection)?;
-            let trusted = floor..=replay::published_seq(connection)?;
+            let target = catch_up::seq(connection)?;
+            let floor = catch_up::tombstone_floor(connection)?;
+            let trusted = floor..=catch_up::published_seq(connection)?;
             let held = match self.state() {
                 State::Ready(reader) if !rebuild && trusted.contains(&reader.seq()) => Some(reader),
                 _ => None,
@@ -277,7 +277,7 @@ impl Lexical {
             let from = held.as_ref().map_or(0, |reader| reader.seq());
             let added = count(connection, "SELECT count(*) FROM passages WHERE passage > ?1", [from as i64])?;
             let deleted = match held {
-                Some(_) => replay::deleted_since(connection, from)?,
+                Some(_) => catch_up::deleted_since(connection, from)?,
                 None => Vec::new(),
             };
             if held.is_some() && added == 0 && deleted.is_empty() {
@@ -300,7 +300,7 @@ impl Lexical {
             }
             let mut analyzer = Analyzer::default();
             let mut done = 0;
-            replay::passages_since(connection, from, |row| {
+            catch_up::passages_since(connection, from, |row| {
                 let (document, lengths) = fields.document_of(&row, &mut analyzer);
                 totals.add(row.namespace, lengths);
                 writer.add_document(document).map_err(|error| TransactionError::from(self.error(error)))?;

@@ -11,7 +11,7 @@ use tantivy::{DocId, DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Ter
 use super::fields::{BODY_TERMS, NAME_TERMS, NAMESPACE};
 use super::stems_and_stop_words::{QueryWord, parts_of, query_words, term_of};
 use super::{Lengths, Reader, Totals};
-use crate::recent_results::lock;
+use crate::cache::lock;
 use crate::record::PassageId;
 use crate::retrieval::{LexicalStatistics, TermStatistics};
 

@@ -16,9 +16,9 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, IsolationLevel, SimpleQueryMessage};
 
 use super::address::{Address, CONNECT_TIMEOUT, Tls};
-use super::error::{Failure, error};
-use super::failover::{InOrder, Outage, Sessions};
-use super::{address, failover, row_security};
+use super::failure::{Failure, error};
+use super::servers::{InOrder, Outage, Sessions};
+use super::{address, row_security, servers};
 use crate::error::{Result, StoreError};
 
 /// Most connections of one store. As many calls run at a time as there are cores, most of them with a connection for each retriever, and
@@ -176,7 +176,7 @@ impl Connections {
                     return Ok(connection);
                 }
                 Err(failure) if failure.is_lost() && self.outage.is_short(failure.is_answer()) => {
-                    tokio::time::sleep(failover::PAUSE).await;
+                    tokio::time::sleep(servers::PAUSE).await;
                 }
                 Err(failure) if failure.is_without_connection() && started.elapsed() < CONNECT_TIMEOUT => {
                     tokio::time::sleep(FULL_PAUSE).await;
@@ -400,7 +400,7 @@ impl Connections {
         }
         if failure.is_lost() && !self.has_own_sessions() {
             // A pooler takes connections while the server behind it restarts.
-            tokio::time::sleep(failover::PAUSE * (1 << attempt)).await;
+            tokio::time::sleep(servers::PAUSE * (1 << attempt)).await;
         }
         true
     }

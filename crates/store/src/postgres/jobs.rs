@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::connection::Lasting;
-use super::error::Failure;
+use super::failure::Failure;
 use super::namespaces::{NOW_MS, key};
 use crate::error::{Result, StoreError};
 use crate::names::names;

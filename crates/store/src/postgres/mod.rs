@@ -16,26 +16,27 @@
 //! The embedded store runs the same calls without the confinement. There, a namespace is a column of documents and evidence alone.
 //!
 //! This file has the store and what it keeps between calls. `connection` bridges from blocking calls to the asynchronous client, to the
-//! `servers` that `address` names; `error` explains what can go wrong on the way. `schema` creates the tables, and `row_security` confines
+//! `servers` that `address` names; `failure` explains what can go wrong on the way. `schema` creates the tables, and `row_security` confines
 //! reading to namespaces a second time. `changes` writes documents, `namespaces` registers their namespaces and has the right to write
 //! over several calls, [`content`](crate::content) reads documents, in statements of a `session`. `select` resolves filters. `words` and
 //! `vectors` are the two retrievers, and [`Retrievers`] and [`Resident`] hold what both keep in memory. `jobs` is the queue of trees to be
-//! indexed, `serving` serves the servers of a team, `usage` is its log, and `sharding` distributes the tables.
+//! indexed, `serving` serves the servers of a team, `usage` is its log, `maintenance` checks and says what the database holds, and `sharding`
+//! distributes the tables.
 
 mod address;
 mod changes;
 mod connection;
-mod error;
-mod failover;
+mod failure;
 mod jobs;
 mod maintenance;
 mod namespaces;
 mod row_security;
 mod schema;
 mod select;
+mod servers;
 mod serving;
+mod session;
 mod sharding;
-mod statements;
 #[cfg(test)]
 mod tests;
 mod usage;
@@ -50,19 +51,19 @@ use deadpool_postgres::{GenericClient, Object, Transaction};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use tokio_postgres::error::SqlState;
 
+use crate::cache::{Recent, lock};
 use crate::content::{Changing, Content, KnownNamespaces, Model};
 use crate::error::{Result, StoreError};
 use crate::filter::Filter;
 use crate::graph::TaskUpdates;
-use crate::recent_results::{Recent, lock};
 use crate::record::{Applied, PassageRef};
 use crate::report::Coverage;
+use crate::session::{Row, Session, all};
 use crate::sql_guard::Guard;
-use crate::statements::{Row, Session, all};
 use crate::store::Store;
 use crate::vectors::{Effort, sample_ranks};
 use connection::{Connections, Lasting};
-use error::Failure;
+use failure::Failure;
 use maintenance::Counted;
 use select::{Scope, Selection, State, resolve};
 use serving::Listening;
@@ -70,7 +71,7 @@ use vectors::in_memory::VectorsInMemory;
 use words::in_memory::WordsInMemory;
 
 pub use jobs::{Job, JobEnd, JobState, MOST_JOB_FAILURES, NextJob, TakenJob};
-pub use serving::{NamespaceStatus, PostgresStatus, Versions};
+pub use maintenance::{NamespaceStatus, PostgresStatus, Versions};
 pub use sharding::Sharding;
 
 /// Reads the random name that identifies the tables.
@@ -114,7 +115,7 @@ impl PostgresStore {
         connections.prepare_row_security()?;
         let read = async |connection: &Object| Ok(connection.query_one(READ_INSTANCE, &[]).await?.get(0));
         let instance = connections.ask(read)?;
-        let is_distributed = connections.ask(async |connection| failover::are_distributed(connection).await)?;
+        let is_distributed = connections.ask(async |connection| servers::are_distributed(connection).await)?;
         Ok(PostgresStore {
             guard: Arc::new(Guard::new(connections.address().as_ref())),
             connections,

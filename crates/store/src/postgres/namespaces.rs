@@ -9,18 +9,18 @@ use tokio_postgres::types::Type;
 
 use super::PostgresStore;
 use super::connection::Lasting;
-use super::error::Failure;
-use super::failover::{UNREACHABLE, UPDATE_LIST};
-use super::statements::{execute, query};
+use super::failure::Failure;
+use super::servers::{UNREACHABLE, UPDATE_LIST};
+use super::session::{execute, query};
 use super::words::in_memory::Difference;
+use crate::cache::lock;
 use crate::content::Content;
 use crate::error::{Result, StoreError};
 use crate::graph;
 use crate::lexical::TermReader;
 use crate::lock::UNNAMED_HOLDER;
-use crate::recent_results::lock;
 use crate::record::Applied;
-use crate::statements::{Row, all};
+use crate::session::{Row, all};
 
 /// The server's time in milliseconds since 1970, as SQL: the clocks of several clients differ. It is that of the statement, because a
 /// distributed table cannot be updated with a function whose result changes within it.

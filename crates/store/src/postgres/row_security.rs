@@ -6,9 +6,9 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use super::connection::Working;
-use super::error;
-use super::error::Failure;
-use super::failover::{HERE_ALONE, are_distributed};
+use super::failure;
+use super::failure::Failure;
+use super::servers::{HERE_ALONE, are_distributed};
 
 /// Makes the role and its policies.
 pub(crate) const ROLE: &str = include_str!("schema/row_security.sql");
@@ -49,7 +49,7 @@ pub(crate) async fn prepare(client: &impl GenericClient) -> Result<bool, Failure
 
 /// True if the user may not make the role, or the server takes no writes.
 fn is_refusal(error: &tokio_postgres::Error) -> bool {
-    error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) || error.as_db_error().is_some_and(error::is_read_only)
+    error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) || error.as_db_error().is_some_and(failure::is_read_only)
 }
 
 /// Runs work in a transaction that reads these namespaces alone, to its end. Its first statement follows without waiting for the
@@ -70,7 +70,7 @@ pub(crate) async fn confined(
 mod tests {
     use super::*;
     use crate::postgres::connection::Connections;
-    use crate::postgres::error::Failure;
+    use crate::postgres::failure::Failure;
     use crate::postgres::select::{Scope, Statement, Words};
     use crate::postgres::tests::{Random, TestStore, store};
     use crate::postgres::words::in_memory::TermNumbers;

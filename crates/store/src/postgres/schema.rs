@@ -3,9 +3,9 @@
 use deadpool_postgres::GenericClient;
 
 use super::connection::{Connections, SCHEMA};
-use super::error::Failure;
-use super::failover::HERE_ALONE;
+use super::failure::Failure;
 use super::row_security::ROLE;
+use super::servers::HERE_ALONE;
 use super::words::index;
 use crate::error::{Result, StoreError};
 

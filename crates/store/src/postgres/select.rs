@@ -8,8 +8,8 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::Sizes;
-use super::error::Failure;
-use super::statements::{document_id, passage_id};
+use super::failure::Failure;
+use super::session::{document_id, passage_id};
 use crate::filter::{DAY_NS, DateBound, DateRange, Filter, PathGlobs, SymbolPatterns, folded};
 use crate::lexical::Lengths;
 use crate::record::PassageRef;

@@ -10,9 +10,9 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::PostgresStore;
 use super::connection::SCHEMA;
-use super::error::Failure;
-use super::failover::{CREATE_LIST, DISTRIBUTED_BY, DROP_LIST, EVERYWHERE, HERE_ALONE};
+use super::failure::Failure;
 use super::schema::NEW_INSTANCE;
+use super::servers::{CREATE_LIST, DISTRIBUTED_BY, DROP_LIST, EVERYWHERE, HERE_ALONE};
 use super::vectors::in_database::ensure_indexes;
 use super::words::index;
 use super::words::index::ON_SHARDS;

@@ -9,9 +9,9 @@ use tokio_postgres::error::SqlState;
 
 use super::PostgresStore;
 use super::connection::Connections;
-use super::error::Failure;
+use super::failure::Failure;
 use crate::error::{Result, StoreError};
-use crate::statements::Session;
+use crate::session::Session;
 use crate::store::{Usage, UsageLog};
 use crate::usage::{Database, IMPATIENT, PATIENT, Patience};
 
@@ -117,7 +117,7 @@ fn stayed_locked(connections: &Connections) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use crate::postgres::statements::LABELS;
+    use crate::postgres::session::LABELS;
     use crate::postgres::tests::{TestStore, store};
     use crate::usage::contract_tests::{TestLog, at_last, contract, opening, quality, search, shown};
     use crate::usage::{Database, IMPATIENT, Patience, rows};

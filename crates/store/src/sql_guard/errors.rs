@@ -11,7 +11,7 @@ use super::functions::FUNCTIONS;
 use super::{BYTES, COLUMNS, DEPTH, Denied, Ended, INSTRUCTIONS, LONGEST_VALUE, Watch};
 use crate::counting_allocator;
 use crate::error::StoreError;
-use crate::sql::{SQL_TABLES, SqlQuery, SqlTable, SqlValue};
+use crate::untrusted_sql::{SQL_TABLES, SqlQuery, SqlTable, SqlValue};
 
 /// The statements that are allowed.
 pub(crate) const ALLOWED: &str = "one SELECT, WITH … SELECT or VALUES over the tables of the evidence graph is allowed";

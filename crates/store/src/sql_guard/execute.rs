@@ -10,7 +10,7 @@ use super::errors;
 use super::errors::{LONGEST, LONGEST_NAME, converted, shortened_text, size_of, size_of_text};
 use super::snapshot::Snapshot;
 use crate::error::{Result, StoreError};
-use crate::sql::{SqlQuery, SqlRows, SqlValue};
+use crate::untrusted_sql::{SqlQuery, SqlRows, SqlValue};
 
 /// An error of a statement: SQLite's, or a refusal.
 enum StatementError {

@@ -28,10 +28,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::cache::lock;
 use crate::counting_allocator;
 use crate::error::{Result, StoreError};
-use crate::recent_results::lock;
-use crate::sql::{LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SqlQuery, SqlRows};
+use crate::untrusted_sql::{LEAST_SQL_BYTES, LONGEST_SQL_TIME, MOST_SQL_BYTES, MOST_SQL_ROWS, SqlQuery, SqlRows};
 use snapshot::{Place, Snapshot};
 
 pub(crate) use snapshot::Filling;

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ffi};
 
 use super::functions::{OMITTED, TABLE_FUNCTIONS, is_allowed};
 use super::{COLUMNS, DEPTH, Denied, INSTRUCTIONS, LONGEST_TEXT, LONGEST_VALUE, Watch};
-use crate::sql::SQL_TABLES;
+use crate::untrusted_sql::SQL_TABLES;
 
 /// Disables the modules in [`OMITTED`]. SQLite would create them when they are named, and does not ask the authorizer about a
 /// column that is only joined by USING. So each is replaced by a module that needs CREATE, which no statement may do.

@@ -11,9 +11,9 @@ use tempfile::TempDir;
 use super::errors::{ended, refusal};
 use super::rights::{decide, omit_modules, restrict};
 use super::{Ended, STRIDE, Watch, functions};
-use crate::connection::{file_uri, open};
 use crate::error::{Result, StoreError};
-use crate::sql::{SQL_TABLES, SqlTable};
+use crate::sqlite::connection::{file_uri, open};
+use crate::untrusted_sql::{SQL_TABLES, SqlTable};
 
 /// The largest copy in memory, in bytes. A larger one is in a file.
 const MOST_IN_MEMORY: usize = 32 << 20;

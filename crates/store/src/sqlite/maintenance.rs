@@ -2,14 +2,14 @@
 
 use rusqlite::Connection;
 
-use super::replay::{count_kept_texts, kept_texts, now_ms, published_seq, set};
-use super::statements::{SqliteSession, now};
-use super::{Database, SCHEMA, batch, replay};
-use crate::connection::{all, count, unsigned};
+use super::catch_up::{count_kept_texts, kept_texts, now_ms, published_seq, set};
+use super::session::{SqliteSession, now};
+use super::{Database, SCHEMA, catch_up, changes};
 use crate::content;
 use crate::content::Problems;
 use crate::error::{Result, StoreError};
 use crate::report::{Part, Problem, Pruned, Summary};
+use crate::sqlite::connection::{all, count, unsigned};
 
 /// Most findings of SQLite's own check that are reported.
 const MAX_FINDINGS: usize = 20;
@@ -27,10 +27,10 @@ impl Database {
     pub(crate) fn summary(&self) -> Result<Summary> {
         self.snapshot(|connection| {
             Ok(Summary {
-                last_change_ms: replay::get(connection, "last_change_ms")?,
-                last_publish_ms: replay::get(connection, "last_publish_ms")?,
+                last_change_ms: catch_up::get(connection, "last_change_ms")?,
+                last_publish_ms: catch_up::get(connection, "last_publish_ms")?,
                 schema_version: SCHEMA.version,
-                seq: replay::seq(connection)?,
+                seq: catch_up::seq(connection)?,
                 ..now(content::summary(&SqliteSession::new(connection)))?
             })
         })
@@ -134,7 +134,7 @@ impl Database {
             }
             set(connection, "published_seq", published_seq(connection)?.max(seq) as i64)?;
             set(connection, "last_publish_ms", now_ms())?;
-            Ok(batch::clear(connection)?)
+            Ok(changes::clear(connection)?)
         })
     }
 }

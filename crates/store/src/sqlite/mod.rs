@@ -1,18 +1,21 @@
 //! The database `tamis.db`, which holds the truth that the retrievers are derived from: its file and its connections, many for reading and
 //! one for writing.
 //!
-//! - `batch` applies changes to documents and namespaces.
+//! - `changes` applies changes to documents and namespaces.
 //! - `vectors` reads and writes vectors, `select` resolves filters, and `maintenance` counts, checks and prunes. What both databases read
 //!   alike is in [`content`](crate::content).
-//! - `replay` gives the derived indexes the changes they lack, and has the table `meta`.
+//! - `catch_up` gives the derived indexes the changes they lack, and has the table `meta`.
 //! - `session` runs the statements that both databases understand.
 //! - `texts` compresses texts and gives passages their public identifiers.
+//!
+//! `connection` opens and reads any SQLite database, such as the log and the shared cache of vectors.
 
-mod batch;
+pub(crate) mod catch_up;
+mod changes;
+pub(crate) mod connection;
 mod maintenance;
-pub(crate) mod replay;
 mod select;
-pub(crate) mod statements;
+pub(crate) mod session;
 mod texts;
 mod vectors;
 
@@ -23,15 +26,15 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::connection::{Schema, immutable_uri, open, read_schema};
+use crate::cache::lock;
 use crate::error::{Result, StoreError, lacks_room};
 use crate::files::{FileId, Stamp, beside, has_log, log_bytes, log_path};
-use crate::recent_results::lock;
+use crate::sqlite::connection::{Schema, immutable_uri, open, read_schema};
 
-pub(crate) use batch::NAMESPACES;
+pub(crate) use catch_up::{ContentState, LexicalRow};
+pub(crate) use changes::NAMESPACES;
 #[cfg(feature = "postgres")]
-pub(crate) use batch::{same_identifier, validate, validate_path};
-pub(crate) use replay::{ContentState, LexicalRow};
+pub(crate) use changes::{same_identifier, validate, validate_path};
 #[cfg(feature = "postgres")]
 pub(crate) use texts::{Identity, PublicIds, prefixes};
 
@@ -90,7 +93,7 @@ impl Database {
         let before = FileId::from_path(path);
         let mut writer = writer(path).map_err(|error| StoreError::sqlite(path, error))?;
         SCHEMA.create(&mut writer, path)?;
-        let instance = replay::instance(&writer).map_err(|error| StoreError::sqlite(path, error))?;
+        let instance = catch_up::instance(&writer).map_err(|error| StoreError::sqlite(path, error))?;
         Ok(Database { writer: Some(Mutex::new(writer)), ..Database::new(path, before, instance, None)? })
     }
 
@@ -99,7 +102,7 @@ impl Database {
         let before = FileId::from_path(path);
         let (reader, frozen) = reader_of_any(path)?;
         SCHEMA.expect(&reader, path)?;
-        let instance = replay::instance(&reader).map_err(|error| StoreError::sqlite(path, error))?;
+        let instance = catch_up::instance(&reader).map_err(|error| StoreError::sqlite(path, error))?;
         Ok(Database { readers: Mutex::new(vec![reader]), ..Database::new(path, before, instance, frozen)? })
     }
 
@@ -149,7 +152,7 @@ impl Database {
         let failed = |error| StoreError::sqlite(&self.path, error);
         let connection = reader(&self.path, immutable).map_err(failed)?;
         // The file may have been replaced a moment ago.
-        match replay::instance(&connection).map_err(failed)? == self.instance {
+        match catch_up::instance(&connection).map_err(failed)? == self.instance {
             true => Ok(connection),
             false => Err(StoreError::replaced(&self.path)),
         }

@@ -2,14 +2,14 @@
 
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
-use super::replay::passage_id;
+use super::catch_up::passage_id;
 use super::{Database, TransactionError};
-use crate::connection::{all, count, each, unsigned};
 use crate::error::Result;
 use crate::filter::{
     AttributeCondition, BitSet, DAY_NS, DateBound, Filter, PathGlobs, Selection, SymbolPatterns, folded,
 };
 use crate::record::{DocumentId, PassageRef};
+use crate::sqlite::connection::{all, count, each, unsigned};
 
 impl Database {
     /// Returns the passages that pass a filter. A filter that excludes nothing becomes "everything", which costs the retrievers

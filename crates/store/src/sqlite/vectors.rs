@@ -5,17 +5,17 @@ use std::collections::VecDeque;
 use half::f16;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::replay::{decode_vector, passage_id, seq, write_seq};
-use super::statements::{SqliteSession, now};
+use super::catch_up::{decode_vector, passage_id, seq, write_seq};
+use super::session::{SqliteSession, now};
 use super::texts::content;
 use super::{Database, TransactionError};
-use crate::connection::{all, count, each, one};
+use crate::cache::lock;
 use crate::content::{Model, check_vectors, model, models, register};
 use crate::error::{Result, StoreError};
 use crate::filter::Selection;
-use crate::recent_results::lock;
 use crate::record::{DocumentId, ModelKey, PassageId, TextHash, TextToEmbed};
 use crate::report::Coverage;
+use crate::sqlite::connection::{all, count, each, one};
 use crate::vectors::unit;
 
 /// Passages with a vector of the model `?1`.
@@ -123,7 +123,7 @@ impl Database {
     /// Returns passages with a vector of a model, ascending.
     pub(crate) fn embedded(&self, model: i32) -> Result<Vec<u64>> {
         let sql = format!("SELECT p.passage {EMBEDDED} ORDER BY p.passage");
-        self.read(|connection| Ok(all(connection, &sql, [model], |row| crate::connection::unsigned(row, 0))?))
+        self.read(|connection| Ok(all(connection, &sql, [model], |row| crate::sqlite::connection::unsigned(row, 0))?))
     }
 
     /// Passes each passage's vector of the model to `each`, in the order given.

@@ -8,13 +8,13 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{Database, IMPATIENT, PATIENT, Patience};
-use crate::connection::{Access, Schema, checkpoint, count, immutable_uri, open, read_schema, whole_check};
+use crate::cache::lock;
 use crate::error::{Result, StoreError};
 use crate::files::{FileId, has_log, log_bytes, log_path};
-use crate::recent_results::lock;
+use crate::session::Session;
 use crate::sqlite::TransactionError;
-use crate::sqlite::statements::{SqliteSession, now};
-use crate::statements::Session;
+use crate::sqlite::connection::{Access, Schema, checkpoint, count, immutable_uri, open, read_schema, whole_check};
+use crate::sqlite::session::{SqliteSession, now};
 
 /// The file in the directory of an index.
 pub(crate) const FILE: &str = "usage.db";
@@ -23,7 +23,7 @@ pub(crate) const FILE: &str = "usage.db";
 /// closing rarely waits for the disk.
 const CHECKPOINT_BYTES: u64 = 2 << 20;
 
-/// The [`UsageLog`] in the directory of an index. Threads can share it.
+/// The [`UsageLog`](crate::UsageLog) in the directory of an index. Threads can share it.
 ///
 /// ```
 /// use tamis_store::{

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::error::{Result, StoreError};
-use crate::statements::{Lock, Row, Session, Value, all, first, read, values};
+use crate::session::{Lock, Row, Session, Value, all, first, read, values};
 use crate::store::UsageLog;
 use crate::usage_record::{
     JudgedSearch, Judgement, LoggedOpening, LoggedSearch, OpenedCount, Opening, Purged, QueryQuality, RETAINED,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::statements::{Lock, Row, Session, Value, all, bind, first, read, values};
+use crate::session::{Lock, Row, Session, Value, all, bind, first, read, values};
 use crate::usage_record::{
     JudgedSearch, Judgement, LoggedOpening, LoggedSearch, QueryQuality, RecordedCandidate, RecordedSearch,
 };

@@ -1,7 +1,7 @@
 //! Likely duplicates of an issue; there may be none.
 //!
-//! Both retrievers propose issues (`search::documents`), `likeness` compares two issues, `finder` orders and cuts, and
-//! `answer` is the result. `docs/research/duplicates.md` explains the choice of the measure and its floor.
+//! Both retrievers propose issues (`search::issues`), `likeness` compares two of them, [`DuplicateFinder`] orders and cuts, and
+//! [`Duplicates`] is the answer. `docs/research/duplicates.md` explains the choice of the measure and its floor.
 
 use std::collections::{BTreeMap, BTreeSet};
 

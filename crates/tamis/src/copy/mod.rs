@@ -190,12 +190,12 @@ fn directory_name(directory: &Path) -> String {
     Location::at(root.unwrap_or(directory), None).namespace
 }
 
-/// Copies an index from one place to another with [`copy`](super::copy()), and the settings of its tree. A directory that does not
+/// Copies an index from one place to another with [`copy`](copy()), and the settings of its tree. A directory that does not
 /// exist is made.
 ///
 /// # Errors
 /// A place holds no index, cannot be reached or written, or is both source and destination; and those of
-/// [`copy`](super::copy()).
+/// [`copy`](copy()).
 pub fn copy_between(
     from: &Place,
     to: &Place,

@@ -4,7 +4,7 @@
 //! elsewhere, and the applications build on those.
 
 mod opening;
-mod source;
+mod registry;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -26,8 +26,8 @@ pub use opening::IndexBuilder;
 pub(crate) use opening::{UsageLogFile, now_ms, registry};
 #[cfg(feature = "evidence")]
 pub(crate) use opening::{holds_plain_files, open_writable};
-pub(crate) use source::{Registry, SOURCES_PROPERTY, plain, stored_roots};
-pub use source::{Source, SourceSettings, SourceState};
+pub(crate) use registry::{Registry, SOURCES_PROPERTY, plain, stored_roots};
+pub use registry::{Source, SourceSettings, SourceState};
 
 /// The longest wait of a short write for other processes that are writing.
 const SHORT_WAIT: Duration = Duration::from_secs(10);

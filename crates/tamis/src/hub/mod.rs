@@ -5,8 +5,8 @@
 //! `provider = "hub"`. Nothing else in the library fetches a model.
 //!
 //! The protocol is small, so it is spoken here, with the HTTP client that the other clients use. From the outside in: `add` does the
-//! whole, `choose` picks the files by what the repository says of itself, `families` knows the prefixes of models that do not say
-//! theirs, `download` fetches one file, `listing` reads the list of files, and `transport` sends one request.
+//! whole, `choose` picks the files by what the repository says of itself and knows the prefixes of models that do not say theirs,
+//! `download` fetches one file, and `transport` sends one request.
 
 #[cfg(feature = "hub")]
 mod add;

@@ -8,7 +8,7 @@ use tamis_store::PassageId;
 use super::answer::CutReport;
 use super::candidate::{Candidate, Retrieved, Scores};
 use super::context::Context;
-use super::ranked_entries::{Entry, Ranking};
+use super::ranking::{Entry, Ranking};
 use super::request::SearchRequest;
 use super::rule::Thresholds;
 use crate::config::Mode;

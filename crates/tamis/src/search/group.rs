@@ -13,7 +13,7 @@ use tamis_text::{Kind, Role};
 
 use super::candidate::Candidate;
 use super::query::Query;
-use super::ranked_entries::{Entry, EntryKey, NearCopy, Ranking, copied, entry_key};
+use super::ranking::{Entry, EntryKey, NearCopy, Ranking, copied, entry_key};
 use crate::Error;
 
 /// Groups the passages of a ranking into entries, and the values become those of the entries. If it `adds`, the entries are ordered by

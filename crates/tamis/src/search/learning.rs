@@ -20,7 +20,7 @@ use super::context::Context;
 use super::judgements::{
     IMPORTED_JUDGEMENTS, JUDGEMENTS, JudgedQuery, RERANKER, judged_queries, normalized_scores, recorded_pool,
 };
-use super::ranked_entries::Ranking;
+use super::ranking::Ranking;
 use crate::Error;
 use crate::handle::{ShiftKey, Shifts};
 

@@ -4,28 +4,28 @@
 //! [`SearchRequest`], the query that it becomes, candidates, and their ranking. This module knows no application: applications ask it for
 //! passages, issues, pages or records, and add their own part.
 
+mod adjustments;
 mod answer;
 mod caller;
 mod candidate;
+mod candidate_pool;
 mod context;
 mod decide;
-mod documents;
 #[cfg(feature = "evidence")]
 mod evidence_records;
 mod exact;
 mod filter;
 mod gather;
 mod group;
+mod issues;
 mod judgements;
-mod language_and_recency;
 mod learning;
 mod misspellings;
 mod plan;
-mod pool;
 mod present;
 mod query;
 mod rank;
-mod ranked_entries;
+mod ranking;
 mod recording;
 mod relation;
 mod relevance;
@@ -43,12 +43,11 @@ pub use answer::{
 pub use caller::{Asker, SearchCaller};
 #[cfg(test)]
 pub(crate) use candidate::test_support;
+pub(crate) use candidate_pool::{
+    Candidates, Ordered, OrderedPassage, SimilarPassages, candidates, scope_around, similar,
+};
 pub(crate) use context::{Context, Scope, Stopwatch, scope_of};
 pub(crate) use decide::{check_rule, replacement};
-pub(crate) use documents::{
-    FoundIssue, FoundIssues, FoundPage, FoundPages, IssuePassages, IssueQuery, issue_similarities, issues,
-    other_similarities, pages, record_issues,
-};
 #[cfg(feature = "evidence")]
 pub use evidence_records::SearchMetadata;
 #[cfg(feature = "evidence")]
@@ -57,9 +56,12 @@ pub use filter::MetadataFilter;
 #[cfg(feature = "clap")]
 pub(crate) use filter::{issue_type, label_group};
 pub(crate) use filter::{moment, since, until};
+pub(crate) use issues::{
+    FoundIssue, FoundIssues, FoundPage, FoundPages, IssuePassages, IssueQuery, issue_similarities, issues,
+    other_similarities, pages, record_issues,
+};
 pub(crate) use judgements::{IMPORTED_JUDGEMENTS, entry_labels};
 pub(crate) use plan::covering;
-pub(crate) use pool::{Candidates, Ordered, OrderedPassage, SimilarPassages, candidates, scope_around, similar};
 pub(crate) use present::most_below;
 pub(crate) use query::filter_of;
 pub(crate) use recording::{Configured, ReplayGrounds, Served, replayed};

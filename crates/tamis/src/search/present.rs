@@ -16,15 +16,15 @@ use tamis_rank::{Decay, ExactFind, LiteralText, Shingles, WeighedEvidence, diver
 use tamis_store::{Attribute, DocumentId, Filter, Highlighter, PassageId, StoredPassage, TermStatistics, TextForm};
 use tamis_text::Kind;
 
+use super::adjustments::{SearchDecay, search_decay};
 use super::answer::{
     Answer, Copy, CutReport, EvidencePart, FurtherPassage, Hit, IndexReport, Nearest, PoolEntry, Reading, joined,
 };
 use super::candidate::{Candidate, Retrieved, namespaces_of};
 use super::context::{Context, Stopwatch};
 use super::filter::{by_name, moment};
-use super::language_and_recency::{SearchDecay, search_decay};
 use super::query::Query;
-use super::ranked_entries::{Decided, Entry, Kept, entry_key, identity};
+use super::ranking::{Decided, Entry, Kept, entry_key, identity};
 use super::request::SearchRequest;
 use crate::Error;
 use crate::collections::ISSUES;

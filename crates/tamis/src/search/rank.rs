@@ -10,11 +10,11 @@ use tamis_rank::{
 };
 use tamis_store::{PassageId, ScoringKey, ScoringKind, StoredPassage};
 
+use super::adjustments::{Adjustments, adjustments_under, search_decay};
 use super::candidate::{Candidate, MAIN, Phrased, Retrieved, Scores, is_program, scoring_of};
 use super::context::Context;
 use super::judgements::RERANKER;
-use super::language_and_recency::{Adjustments, adjustments_under, search_decay};
-use super::ranked_entries::{Ranking, pool};
+use super::ranking::{Ranking, pool};
 use super::rule::{Fusions, Thresholds, fusions};
 use crate::Error;
 use crate::collections::{CODE, FILE_COLLECTIONS};

@@ -13,7 +13,7 @@ use super::caller::SearchCaller;
 use super::candidate::{Candidate, Retrieved};
 use super::context::{Context, Stopwatch};
 use super::judgements::question_hash;
-use super::ranked_entries::{Decided, pool};
+use super::ranking::{Decided, pool};
 use super::rule::Fusions;
 use crate::Error;
 
@@ -407,7 +407,7 @@ mod quality_row_tests {
     use crate::config::Mode;
     use crate::search::answer::CutReport;
     use crate::search::candidate::{Found, Statistics};
-    use crate::search::ranked_entries::Ranking;
+    use crate::search::ranking::Ranking;
     use tamis_cut::Pool;
     use tamis_store::{RecordedCandidate, ScoringKey};
 

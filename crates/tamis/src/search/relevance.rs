@@ -20,7 +20,7 @@ use super::context::Context;
 use super::exact::MessageSource;
 use super::judgements::{JUDGED, JudgedPassages, Said};
 use super::query::texts;
-use super::ranked_entries::{Entry, Ranking};
+use super::ranking::{Entry, Ranking};
 use crate::config::Mode;
 use crate::index::model_input;
 use crate::{Error, models};

@@ -573,9 +573,9 @@ impl VariantKind {
     /// Returns the weight of the ranks of a phrasing. The query itself has that of an intent.
     pub(crate) fn weight(self) -> f64 {
         match self {
-            VariantKind::Intent => 1.0,
-            VariantKind::Paths => 0.95,
-            VariantKind::Code => 0.9,
+            VariantKind::Intent => tamis_rank::INTENT_WEIGHT,
+            VariantKind::Paths => tamis_rank::PATHS_WEIGHT,
+            VariantKind::Code => tamis_rank::CODE_WEIGHT,
         }
     }
 }

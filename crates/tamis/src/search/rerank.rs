@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tamis_embed::{EmbedError, Reranker as CrossEncoder, WordPiece};
 
-use super::ranked_entries::{Entry, Ranking};
+use super::ranking::{Entry, Ranking};
 use crate::index::path_line;
 use crate::models::outside_pool;
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use tamis_cut::{Gate, Guarantee, Rule, Scale};
 use tamis_store::{Filter, PassageId, StoreError};
 
+use super::adjustments::Adjustments;
 use super::answer::{ANSWER_EVIDENCE, Answer, CutReport, OFF, joined};
 use super::candidate::{Phrased, Retrieved, is_program};
 use super::context::{Context, Stopwatch, scope_of};
@@ -15,13 +16,12 @@ use super::exact::{
 };
 use super::gather::{Depth, depth_under, fetch, gather_query, gather_variants};
 use super::group::group;
-use super::language_and_recency::Adjustments;
 use super::learning::{fitted_shift, guaranteed, shift_all};
 use super::plan::plan;
 use super::present::present;
 use super::query::{filter_of, prepare};
 use super::rank::{rank, scoring};
-use super::ranked_entries::{Decided, Ranking};
+use super::ranking::{Decided, Ranking};
 use super::recording::{Served, recorded, shown_to, write_record};
 use super::relevance::{label, put_in_order, weigh};
 use super::request::{SearchRequest, VariantKind};

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::forms::remove_form;
+use super::templates::remove_form;
 use crate::lines::{Lines, has_start};
 use crate::tokens::is_wide_script;
 

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::properties::FrontMatter;
+use super::metadata::FrontMatter;
 use super::{Heading, Outline};
 use crate::lines::{Lines, one_line};
 

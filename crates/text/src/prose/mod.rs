@@ -1,7 +1,7 @@
 //! Text for people: Markdown, reStructuredText and their like by headings, the rest by paragraphs.
 
 mod headings;
-mod properties;
+mod metadata;
 
 use jiff::tz::TimeZone;
 
@@ -10,7 +10,7 @@ use crate::document::{Document, HEADING_LENGTH, HEADING_SEPARATOR, Note, Passage
 use crate::languages::Category;
 use crate::lines::{Lines, non_empty};
 use crate::{Kind, Role, dates, divide};
-use properties::FrontMatter;
+use metadata::FrontMatter;
 
 /// A text, read.
 #[derive(Default)]
@@ -61,7 +61,7 @@ pub fn divided(lines: &Lines<'_>, outline: &Outline, max_tokens: usize, role: Ro
 /// The headings and the metadata of a text in the prose language `name`.
 pub fn outline(name: &str, lines: &Lines<'_>) -> Outline {
     let outline = match name {
-        "markdown" => return properties::of_markdown(lines, headings::markdown_outline(lines)),
+        "markdown" => return metadata::of_markdown(lines, headings::markdown_outline(lines)),
         "restructuredtext" => headings::underlined_outline(lines),
         "asciidoc" | "typst" => headings::marked_outline(lines, |line| headings::repeated(line, '=')),
         "org" => headings::marked_outline(lines, |line| headings::repeated(line, '*')),
@@ -70,7 +70,7 @@ pub fn outline(name: &str, lines: &Lines<'_>) -> Outline {
         "wikitext" => headings::marked_outline(lines, headings::wikitext),
         _ => Outline::default(),
     };
-    properties::given(name, lines, Outline { tables: barred(lines), ..outline })
+    metadata::given(name, lines, Outline { tables: barred(lines), ..outline })
 }
 
 /// Tables as most markups write them: lines that begin with a bar, and perhaps rules between them.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..index import Index
-from ._shared import Text, found, kept, missing, without_score
+from ._documents import Text, found, kept, missing, without_score
 
 try:
     from haystack import Document, component

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import ParameterError
 from ..index import Index
-from ._shared import Text, found, kept, missing, without_score
+from ._documents import Text, found, kept, missing, without_score
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun, Callbacks

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..index import Index
-from ._shared import Text, found, kept, missing, without_score
+from ._documents import Text, found, kept, missing, without_score
 
 try:
     from llama_index.core.bridge.pydantic import Field

@@ -13,7 +13,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..errors import ParameterError
-from ._shared import kept, without_score
+from ._documents import kept, without_score
 
 __all__ = ["cut_results"]
 

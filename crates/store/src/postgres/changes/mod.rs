@@ -8,16 +8,16 @@ use std::time::Duration;
 use deadpool_postgres::Transaction;
 
 use super::PostgresStore;
-use super::error::Failure;
-use super::statements::{document_id, execute, query};
+use super::failure::Failure;
+use super::session::{document_id, execute, query};
 use crate::content;
 use crate::content::Changing;
 use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
 use crate::graph::{EvidenceChange, TaskUpdates, documents_changed};
 use crate::record::{Applied, Change, DocumentId, FileStat, NewDocument, NewNamespace, Tree};
+use crate::session::Session;
 use crate::sqlite::{validate, validate_path};
-use crate::statements::Session;
 use crate::store::{Changes, Writing};
 
 impl Changes for PostgresStore {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::postgres::connection::Connections;
-use crate::postgres::error::Failure;
+use crate::postgres::failure::Failure;
 use crate::{NewNamespace, SharedSession, SharedSessions, StoreError};
 
 /// A user of a test's database who may have one connection; removed at the end.

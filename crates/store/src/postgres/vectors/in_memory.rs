@@ -11,9 +11,9 @@ use tokio_postgres::types::{FromSql, Type};
 
 use crate::content::Model;
 use crate::error::StoreError;
-use crate::postgres::error::Failure;
+use crate::postgres::failure::Failure;
 use crate::postgres::select::{Scope, Selection, Statement};
-use crate::postgres::statements::{document_id, passage_id};
+use crate::postgres::session::{document_id, passage_id};
 use crate::postgres::{Cached, Sizes};
 use crate::record::{DocumentId, PassageId, TextHash};
 use crate::retrieval::SemanticHit;

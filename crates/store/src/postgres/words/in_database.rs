@@ -14,9 +14,9 @@ use super::index::{WordIndex, indexed_word};
 use super::{Query, index, required};
 use crate::lexical::BODY;
 use crate::postgres::Sizes;
-use crate::postgres::error::Failure;
+use crate::postgres::failure::Failure;
 use crate::postgres::select::{MOST_LISTS, Scope, Selection, Statement, WORDS, Words};
-use crate::postgres::statements::passage_id;
+use crate::postgres::session::passage_id;
 use crate::record::PassageId;
 use crate::retrieval::{LexicalHit, LexicalScore};
 

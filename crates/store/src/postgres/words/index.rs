@@ -6,8 +6,8 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
 use crate::postgres::connection::{Connections, SCHEMA};
-use crate::postgres::error::Failure;
-use crate::postgres::failover::ARE_DISTRIBUTED;
+use crate::postgres::failure::Failure;
+use crate::postgres::servers::ARE_DISTRIBUTED;
 
 /// The first version that loses no rows when the server restarts, and keeps no reader waiting for a writer.
 const LEAST_VERSION: (u32, u32) = (1, 4);

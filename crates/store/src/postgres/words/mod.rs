@@ -15,9 +15,9 @@ use tantivy::fieldnorm::FieldNormReader;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::error::Failure;
+use super::failure::Failure;
 use super::select::{Scope, Selection, Statement};
-use super::statements::{document_id, passage_id};
+use super::session::{document_id, passage_id};
 use super::{Held, PostgresStore, Retrievers};
 use crate::content::{settle, with_spare};
 use crate::error::Result;

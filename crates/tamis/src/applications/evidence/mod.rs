@@ -1,10 +1,10 @@
 //! The evidence graph: claims, the fragments of pages that support or contradict them, and their origins.
 //!
-//! `check` validates a record ([`EvidenceRecord`]) by itself, `lines` and `export` read and write JSON Lines, and `document`
-//! makes a fragment or a claim a document that searches find like any other. [`EvidenceGraph::import`] adds records.
+//! `check` validates a record ([`EvidenceRecord`]) by itself, and `import` reads JSON Lines and makes a fragment or a claim
+//! a document that searches find like any other. [`EvidenceGraph::import`] adds records.
 //!
-//! SQL statements read the graph ([`EvidenceGraph::query_sql`]); `views` are statements with a name. `vector_search` finds
-//! claims or fragments similar to a text, and `rank_fragments` the fragments relevant to a claim.
+//! SQL statements read the graph ([`EvidenceGraph::query_sql`], `sql`); `views` are statements with a name. `search` finds claims or
+//! fragments similar to a text, and the fragments relevant to a claim.
 
 mod check;
 mod import;
@@ -191,7 +191,7 @@ impl EvidenceGraph<'_> {
     }
 
     /// Writes the records of [`Index::evidence`], one a line, in the form that
-    /// [`EvidenceImport::from_inputs`](crate::EvidenceImport::from_inputs) reads. Returns the number of records.
+    /// [`EvidenceImport::from_inputs`] reads. Returns the number of records.
     ///
     /// # Errors
     /// As [`EvidenceGraph::records`], and where `out` cannot be written.

@@ -1,7 +1,7 @@
 //! Cuts a ranked list of any search engine where relevance ends: one call for a list of scores, or of similarities and BM25.
 //!
 //! [`ListCutter`] reads the entries ([`ListEntry`]), puts them on the scale of the method (`candidates`), lets the gate and the rule
-//! of a search decide, and returns which are kept. Entries can belong to `groups`, which count once. A `sample` of random results
+//! of a search decide, and returns which are kept. Entries can belong to groups, which count once. A sample of random results
 //! shows if the best score stands out. Nothing of an index is read.
 
 mod candidates;

@@ -1,10 +1,9 @@
 //! Finds what is similar to a passage, what it uses and what uses it.
 //!
-//! `links` goes from page to page. Similarity uses vectors (`search::pool`). The other two use names: the syntax tree gives the names that a
-//! piece of code refers to (`tamis_text::references`), the index gives their definitions, and `names` chooses among
-//! several definitions as far as possible without types, using the file's `imports`. `definitions` looks names up,
-//! `references` goes from a passage to what it uses, and `referrers` the other way. `occurrences` adds every other place where
-//! the name stands as a word.
+//! `links` goes from page to page. Similarity uses vectors (`search::candidate_pool`). The other two use names: the syntax tree gives the
+//! names that a piece of code refers to, the index gives their definitions, and `name_resolution` chooses among several definitions as far
+//! as possible without types, using the file's imports. `references` looks names up, and goes from a passage to what it uses and the other
+//! way. This file adds every other place where the name stands as a word.
 
 mod links;
 mod name_resolution;

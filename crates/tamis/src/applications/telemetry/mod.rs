@@ -2,9 +2,8 @@
 //! leaves the machine.
 //!
 //! The search writes one row per query (`search::recording`). [`Statistics::summarize`] combines the rows of a period
-//! (`stats`, with `days`, `distribution`, `drift` and `judged`). [`Statistics::replay`] decides the recorded searches again with
-//! other cuts, using the gate and rules of a search (`search::recording`), and compares them (`comparison`). Everything
-//! except reading is pure.
+//! (`stats`). [`Statistics::replay`] decides the recorded searches again with other cuts, using the gate and rules of a search
+//! (`search::recording`), and compares them (`replay`). Everything except reading is pure.
 
 mod replay;
 mod stats;

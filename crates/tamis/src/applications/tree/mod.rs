@@ -2,7 +2,7 @@
 //! ([`Tree::outline`]).
 //!
 //! All three look at the files that the index knows, so that an ignored, generated or secret file is found by none of them.
-//! `listing` makes that list. `grep` reads the files as they are on the disk; `files` and `outline` answer from the index.
+//! This file makes that list. `grep` reads the files as they are on the disk; `files` and `outline` answer from the index.
 
 mod grep;
 mod outline;

@@ -46,7 +46,7 @@ impl Troubleshooter<'_> {
 
     /// Finds similar problems that were already solved: closed issues and merged pull requests, locked ones too; if
     /// none is similar enough, pages of the wiki. An empty answer is not an error and states its reason. The index is
-    /// searched as it stands; see [`Index::refresh_for_search`].
+    /// searched as it stands; see [`Index::refresh_for_search`](crate::Index::refresh_for_search).
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,10 +1,9 @@
 //! From raw text to the words that are looked up: clean, split off CJK, decompose, strip accents, lower, split at
-//! whitespace and punctuation. Text in ASCII, which is most of code and English, takes a path without Unicode tables.
+//! whitespace and punctuation; and where a name divides into words. Text in ASCII, which is most of code and English, takes a path
+//! without Unicode tables.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
-
-use super::Shape;
 
 /// Calls `visit` with every word of a text, in order, until it returns false. Words are lower case and without accents;
 /// each punctuation character and each CJK ideograph is a word of its own. The shape tells which bytes were in upper case.
@@ -120,6 +119,61 @@ fn is_ideograph(c: char) -> bool {
         | 0x2B740..=0x2B81F | 0x2B920..=0x2CEAF | 0xF900..=0xFAFF | 0x2F800..=0x2FA1F)
 }
 
+// Where a written name divides into words: `getHttpResponse`, `HTTPServer`, `sha256`.
+//
+// The vocabulary is in lower case and knows few names of code, so that without this a name falls into pieces that mean
+// nothing (`get`, `##ht`, `##t`, `##pres`, …).
+
+/// The case of the bytes of a word of at most 128, before it was lowered: a bit for each upper-case letter and each digit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shape {
+    pub upper: u128,
+    pub digits: u128,
+}
+
+impl Shape {
+    /// Records a byte, or the first byte of a character.
+    pub fn push(&mut self, at: usize, upper: bool, digit: bool) {
+        if at < 128 {
+            self.upper |= u128::from(upper) << at;
+            self.digits |= u128::from(digit) << at;
+        }
+    }
+
+    /// Returns a bit for each byte of a word of this length at which another word begins.
+    ///
+    /// - before a capital after a small letter: `get|Http`,
+    /// - before the last of several capitals, if two small letters follow it: `HTTP|Server`, but `URLs`, `IPv4`,
+    /// - between a letter and a digit: `sha|256`.
+    pub fn starts(self, length: usize) -> u128 {
+        // Most words of prose are in small letters, or have a capital at most at the start.
+        if self.upper <= 1 && self.digits == 0 || length > 128 {
+            return 0;
+        }
+        let within = u128::MAX >> (128 - length);
+        let (upper, digits) = (self.upper, self.digits);
+        let lower = !(upper | digits) & within;
+        let capital = upper & (lower << 1);
+        let acronym = upper & (upper << 1) & (lower >> 1) & (lower >> 2);
+        let digit = digits ^ (digits << 1);
+        (capital | acronym | digit) & within & !1
+    }
+}
+
+/// Calls `part` with each part of a word that begins at one of the bits, in order.
+pub fn for_each_part(word: &str, mut starts: u128, mut part: impl FnMut(&str)) {
+    let mut from = 0;
+    while starts != 0 {
+        let to = starts.trailing_zeros() as usize;
+        starts &= starts - 1;
+        if word.is_char_boundary(to) {
+            part(&word[from..to]);
+            from = to;
+        }
+    }
+    part(&word[from..]);
+}
+
 // Chinese, Japanese and Korean for a model of tokens without order.
 //
 // The vocabulary of uncased BERT has few ideographs, spells kana by single characters and takes Hangul syllables apart. A bag
@@ -171,6 +225,7 @@ fn unused(first: u32, second: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::WordPiece;
+    use proptest::prelude::*;
 
     #[test]
     fn the_visitor_can_stop_anywhere() {
@@ -207,5 +262,33 @@ mod tests {
         assert_eq!(of("数据").len(), 3);
         assert_ne!(of("数据")[1], of("据数")[1]);
         assert!(of("").is_empty());
+    }
+
+    fn parts(word: &str) -> Vec<String> {
+        let mut shape = Shape::default();
+        for (at, c) in word.char_indices() {
+            shape.push(at, c.is_uppercase(), c.is_numeric());
+        }
+        let mut parts = Vec::new();
+        for_each_part(word, shape.starts(word.len()), |part| parts.push(part.to_owned()));
+        parts
+    }
+
+    #[test]
+    fn names_divide_at_capitals_and_digits() {
+        for divided in [
+            "get Http Response", "HTTP Server", "parse JSON", "XML Http Request", "sha 256 sum", "Vec 3 D", "URLs",
+            "IPv 4", "README", "Plain", "plain", "x", "1980", "naïve Über",
+        ] {
+            assert_eq!(parts(&divided.replace(' ', "")).join(" "), divided);
+        }
+        assert_eq!(parts(&"aB".repeat(100)).len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_make_up_the_word(word in "[a-zA-Z0-9ÄäДдß中]{0,140}") {
+            prop_assert_eq!(parts(&word).concat(), word);
+        }
     }
 }

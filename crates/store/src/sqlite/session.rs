@@ -1,4 +1,4 @@
-//! Statements in SQLite that both databases understand.
+//! The session of SQLite, for the statements that both databases understand.
 
 use std::cell::RefCell;
 use std::future::{Future, ready};
@@ -9,8 +9,8 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_iter};
 
 use super::TransactionError;
-use super::replay::decoded_vector;
-use crate::statements::{Answer, Dialect, Lock, PassageSql, Row, Rows, Session, Value};
+use super::catch_up::decoded_vector;
+use crate::session::{Answer, Dialect, Lock, PassageSql, Row, Rows, Session, Value};
 use crate::vectors::MAX_DIMENSION;
 
 /// The answer of a future that never waits.

@@ -13,7 +13,7 @@ use super::candidate::{Candidate, Retrieved};
 use super::context::{Context, Scope, Stopwatch};
 use super::gather::{Depth, depth_under};
 use super::query::filter_of;
-use super::ranked_entries::{Decided, Ranking};
+use super::ranking::{Decided, Ranking};
 use super::recording::{Served, recorded, write_record};
 use super::request::SearchRequest;
 use super::search::{decide, retrieve};

@@ -1,4 +1,4 @@
-//! Statements in PostgreSQL that both databases understand, and values in its columns.
+//! The session of PostgreSQL, for the statements that both databases understand, and values in its columns.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -12,11 +12,11 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use super::connection::Connections;
-use super::error::Failure;
+use super::failure::Failure;
 use super::vectors::in_memory::Vector;
 use crate::error::StoreError;
 use crate::record::{DocumentId, PassageId, TextHash};
-use crate::statements::{Answer, Dialect, Lock, PassageSql, Row, Rows, Session, Value};
+use crate::session::{Answer, Dialect, Lock, PassageSql, Row, Rows, Session, Value};
 
 /// Keeps others from adding judgements and openings.
 pub(crate) const LABELS: &str = "SELECT pg_advisory_xact_lock(x'74616d6973000002'::bigint)";

@@ -21,8 +21,7 @@ use serde_json::{Value, json};
 use tamis::search::SearchCaller;
 use tokio::sync::watch;
 
-use super::connections::LoggedCall;
-use super::gate::{Gate, Identity, is_json};
+use super::gate::{Gate, Identity, LoggedCall, is_json};
 use crate::api::metrics::IndexState;
 use crate::api::problem::{Kind, Problem};
 use crate::api::{RegisteredEndpoint, openapi, parameters};

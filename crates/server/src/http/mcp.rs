@@ -18,8 +18,7 @@ use serde_json::Value;
 use tamis::search::SearchCaller;
 use tokio_util::sync::CancellationToken;
 
-use super::connections::{ClientKey, LoggedCall};
-use super::gate::{Gate, Identity, is_json};
+use super::gate::{ClientKey, Gate, Identity, LoggedCall, is_json};
 use super::headers::single;
 use super::sessions::Sessions;
 use crate::api::problem::{Kind, Problem};

@@ -1,9 +1,9 @@
 //! `tamis.cut_many`: cuts many lists in one call.
 
+use crate::background::{Given, retrievers};
 use crate::cut::{Plan, check_kinds};
 use crate::error;
 use crate::result::{Cut, Decided};
-use crate::score_background::{Given, retrievers};
 use crate::scores::Batch;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;

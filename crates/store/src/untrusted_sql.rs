@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::statements::{Dialect, PassageSql};
+use crate::session::{Dialect, PassageSql};
 
 /// The most rows of an answer.
 pub const MOST_SQL_ROWS: usize = 200;

@@ -1,5 +1,5 @@
-//! Titles and dates in the syntax of each format: `#+TITLE:` of Org, `\title{}` of TeX, `title::` of Logseq, `:date:` of AsciiDoc
-//! and reStructuredText, `#set document(title: "…")` of Typst, and front matter in JSON.
+//! The metadata of a text, its titles and dates, in the syntax of each format: `#+TITLE:` of Org, `\title{}` of TeX, `title::` of Logseq,
+//! `:date:` of AsciiDoc and reStructuredText, `#set document(title: "…")` of Typst, and front matter in JSON.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

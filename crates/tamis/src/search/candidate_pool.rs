@@ -18,7 +18,7 @@ use super::judgements::JudgedPassages;
 use super::plan::{Plan, choose_model};
 use super::query::{Query, filter_of};
 use super::rank::rank;
-use super::ranked_entries::{Decided, Entry};
+use super::ranking::{Decided, Entry};
 use super::request::SearchRequest;
 use super::rule::thresholds;
 use super::search::{decide, retrieve};

@@ -7,11 +7,11 @@ use rusqlite::{Connection, Row};
 
 use super::texts::{content, own_text};
 use super::{Database, TransactionError};
-use crate::connection;
-use crate::connection::{all, count, execute, one, unsigned};
 use crate::content::Model;
 use crate::error::Result;
 use crate::record::{PassageId, TextForm};
+use crate::sqlite::connection;
+use crate::sqlite::connection::{all, count, execute, one, unsigned};
 use crate::vectors::Owner;
 
 /// A passage as the lexical index needs it.

@@ -15,9 +15,9 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Error, SimpleQueryMessage, Socket};
 
 use super::address::Tls;
-use super::error::Failure;
+use super::failure::Failure;
+use crate::cache::lock;
 use crate::error::Result;
-use crate::recent_results::lock;
 
 /// Tries the servers of an address in order, each in its part of the time. The client's own way waits for a server that takes a
 /// connection and then says nothing, such as a frozen one, and never comes to the next.

@@ -2,18 +2,18 @@
 
 use rusqlite::{Connection, Params, params, params_from_iter};
 
-use super::replay::{add_kept_texts, properties_changed, seq, write_seq};
-use super::statements::{SqliteSession, now};
+use super::catch_up::{add_kept_texts, properties_changed, seq, write_seq};
+use super::session::{SqliteSession, now};
 use super::texts::{Identity, PublicIds, prefixes, stored};
 use super::{Database, TransactionError};
-use crate::connection::{all, execute, one};
 use crate::content::{Changing, found_passages};
 use crate::error::{Result, StoreError};
 use crate::evidence::EVIDENCE_COLLECTION;
 use crate::filter::folded;
 use crate::graph::{EvidenceChange, REMOVE, TaskUpdates, documents_changed};
 use crate::record::{Applied, Attribute, Change, DocumentId, FileStat, NewDocument, NewPassage, TextForm, TextHash};
-use crate::statements::{Session, bind, values};
+use crate::session::{Session, bind, values};
+use crate::sqlite::connection::{all, execute, one};
 
 impl Database {
     pub(crate) fn change(

@@ -1,7 +1,7 @@
 // What the server reports as it happens.
 
 import * as api from "./api.js";
-import { percent } from "./words.js";
+import { percent } from "./labels.js";
 
 /** How long a stream that ended is left alone. */
 const PAUSE_MS = 3000;

@@ -1,4 +1,4 @@
-//! Forms: instructions, questions without an answer, unticked boxes.
+//! The templates of trackers, which a reporter fills in: instructions, questions without an answer, unticked boxes.
 
 use super::clean::{Draft, Line};
 use crate::lines::{has_word, one_line};

@@ -160,7 +160,7 @@ const TOKEN_VARIABLE: &str = "TAMIS_MCP_TOKEN";
 ///
 /// # Errors
 /// The index cannot be read or made, the client breaks the protocol, or the address cannot be served.
-pub fn run(arguments: &McpArguments, global: &Global, output: &Output) -> Result<Exit> {
+pub fn mcp(arguments: &McpArguments, global: &Global, output: &Output) -> Result<Exit> {
     if let Some(McpCommand::Token(token)) = &arguments.command {
         return print_token(token, output);
     }

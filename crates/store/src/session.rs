@@ -24,13 +24,13 @@ pub(crate) enum Lock<'l> {
 
 /// The values of a statement's parameters.
 macro_rules! values {
-    ($($value:expr),* $(,)?) => { &[$($crate::statements::Value::from($value)),*] };
+    ($($value:expr),* $(,)?) => { &[$($crate::session::Value::from($value)),*] };
 }
 pub(crate) use values;
 
 /// The values of these fields of a struct.
 macro_rules! bind {
-    ($from:expr => $($($field:ident).+),+ $(,)?) => { [$($crate::statements::Value::from(&$from$(.$field)+)),+] };
+    ($from:expr => $($($field:ident).+),+ $(,)?) => { [$($crate::session::Value::from(&$from$(.$field)+)),+] };
 }
 pub(crate) use bind;
 

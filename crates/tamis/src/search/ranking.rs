@@ -11,11 +11,11 @@ use tamis_rank::{Shingles, WeighedEvidence, near_copies, probability};
 use tamis_store::{DocumentId, PassageId, ScoringKey, StoredPassage, TextHash};
 use tamis_text::Kind;
 
+use super::adjustments::Adjustments;
 use super::answer::CutReport;
 use super::candidate::Candidate;
 use super::filter::moment;
 use super::judgements::{JUDGED, JUDGEMENTS};
-use super::language_and_recency::Adjustments;
 use crate::Error;
 use crate::config::Mode;
 
