@@ -221,9 +221,9 @@ const deedOf = (kind) => kind === "issue" || kind === "pull_request" ? "opened" 
 
 /** An entry below the line. One that was judged, or that the user's line takes in, can be judged anew. */
 function row(one, found, query, rights) {
-  const shown = chance(one);
+  const shown = chance(one), buttons = judging(one, found, rights, shown);
   return element("li", { class: "entry row" }, element("div", { class: "head" }, element("span", { class: "title" }, naming(one, query)),
-    element("span", { class: "place" }, placeOf(one)), shown, element("div", { class: "actions" }, judging(one, found, rights, shown))));
+    element("span", { class: "place" }, placeOf(one)), shown, buttons && element("div", { class: "actions" }, buttons)));
 }
 
 function full(hit, found, query, rights) {
