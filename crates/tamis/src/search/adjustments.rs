@@ -244,6 +244,25 @@ mod tests {
         assert_eq!(ages("c-older.md"), Some((Some(60.0), Some(4))));
     }
 
+    #[test]
+    fn a_correction_stands_before_what_it_corrects() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let index = noted(
+            directory.path(),
+            &[("memory.cut", "fixed:k=4")],
+            &[
+                ("a-old.md", Some(60), BACKUPS),
+                ("b-other.md", Some(1), "The night train to the coast now leaves on the second platform."),
+                ("c-correction.md", Some(30), "Backups of the database no longer go to a disk but to the cellar."),
+                ("d-older.md", Some(90), "Backups of the database moved to the first disk."),
+            ],
+        );
+        let answer = recall(&index, "where do the backups of the database go every night");
+        let places = ["c-correction.md", "a-old.md", "d-older.md", "b-other.md"];
+        let at = |path: &str| found(&answer).iter().position(|one| *one == path);
+        assert!(places.is_sorted_by_key(|path| at(path)), "{:?}", found(&answer));
+    }
+
     /// Decay used to put whatever was said this week before the answer.
     #[test]
     fn age_never_outweighs_what_a_memory_says() {

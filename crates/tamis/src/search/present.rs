@@ -27,7 +27,7 @@ use super::query::Query;
 use super::ranking::{Decided, Entry, Kept, entry_key, identity};
 use super::request::SearchRequest;
 use crate::Error;
-use crate::collections::ISSUES;
+use crate::collections::{ISSUES, SESSIONS};
 use crate::words::words_of;
 
 /// Lines of text shown for a result, unless the request says how many.
@@ -514,8 +514,41 @@ fn newest_first<'r>(placed: Vec<Placed<'r>>, decay: &SearchDecay<'_>) -> Vec<Pla
     }
     said.chunk_by_mut(|a, b| (value(a) - value(b)).abs() <= SAME_VALUE)
         .for_each(|same| same.sort_by_key(|placed| Reverse(date(placed))));
+    for at in 1..said.len() {
+        let new = &said[at];
+        let is_corrected =
+            |old: &Placed| date(new) > date(old) && value(old) - value(new) <= SAME_SUBJECT && corrects(new, old);
+        let corrected = said[..at].iter().position(is_corrected);
+        if let Some(corrected) = corrected {
+            said[corrected..=at].rotate_right(1);
+        }
+    }
     said.extend(repeated);
     said
+}
+
+/// Greatest difference of log odds between a note and what corrects it, which may answer in other words.
+const SAME_SUBJECT: f64 = 3.5;
+
+/// What notes say of what they correct, in lower case between spaces.
+const CORRECTIONS: [&str; 13] = [
+    "anymore", "any more", "changed from", "changed to", "corrected", "correction", "instead of", "moved from",
+    "moved to", "no longer", "now", "replaces", "supersedes",
+];
+
+/// The least number of words of five letters or more that two notes on the same subject have in common.
+const FEWEST_IN_COMMON: usize = 2;
+
+/// Returns `true` if a note, written after another one, says that things are otherwise than the other one has it. Turns of a conversation say
+/// "now" of anything.
+fn corrects(new: &Placed<'_>, old: &Placed<'_>) -> bool {
+    let [new, old] = [new, old].map(|placed| &placed.candidate.passage);
+    let words = new.text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let text = format!(" {} ", words.collect::<Vec<_>>().join(" ").to_lowercase());
+    let said = new.collection != SESSIONS && CORRECTIONS.iter().any(|words| text.contains(&format!(" {words} ")));
+    let subject = words_of(&new.text);
+    let is_common = |word: &String| word.chars().count() >= 5 && subject.binary_search(word).is_ok();
+    said && words_of(&old.text).iter().filter(|word| is_common(word)).count() >= FEWEST_IN_COMMON
 }
 
 /// Returns `true` if two passages have the same text or share lines of one document.
