@@ -57,7 +57,7 @@ pub use fusion::{
     BackgroundEvidence, CODE_WEIGHT, Evidence, Fusion, FusionError, INTENT_WEIGHT, PATHS_WEIGHT, Phrasing,
     ScoredPhrasing, best_scores, fuse_phrasings, merged_ranks, order,
 };
-pub use message::{LiteralRun, LiteralText, pasted_message};
+pub use message::{LiteralRun, LiteralText, pasted_message, says_failure};
 pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use proper_names::ProperNames;
 pub use query_names::{QueryNames, USAGE_FACTOR, definition_factors};

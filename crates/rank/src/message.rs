@@ -54,8 +54,18 @@ const MOST_FILLED: usize = 12;
 /// Words that begin a question. A text that repeats a question from its first word is an example of it, not a message.
 const QUESTION_WORDS: [&str; 9] = ["does", "how", "what", "when", "where", "which", "who", "whose", "why"];
 
-/// How a word ends that says what kind of message follows its colon: `TypeError: …`, `java.io.IOException: …`, `warning: …`.
+/// What says that a message follows its colon, alone (`error: …`) or at the end of a name: `TypeError: …`, `java.io.IOException: …`.
 const SOURCES: [&str; 5] = ["error", "exception", "fatal", "panic", "warning"];
+
+/// What messages say of something that went wrong.
+const FAILURES: [&str; 22] = [
+    "already exists", "can't", "cannot", "could not", "couldn't", "denied", "does not exist", "doesn't exist",
+    "failed", "invalid", "is missing", "is nil", "is not", "is null", "is undefined", "no such", "not found",
+    "refused", "unexpected", "unknown", "unrecognized", "unsupported",
+];
+
+/// What messages say besides, which people also say of what code does.
+const DEMANDS: [&str; 4] = ["expected", "must", "should", "unable to"];
 
 /// Words of a window; see [`LiteralText::windows`].
 const WINDOW: usize = 3;
@@ -225,14 +235,27 @@ impl LiteralText {
     }
 }
 
-/// Returns the message in a query that is one line of a program's output, by what programs put before it: the kind of error
-/// (`TypeError: …`), or the thread that panicked. O(its length).
+/// Returns `true` if a text says that something went wrong, as messages do: "cannot", "no such", "is not". O(its length).
+pub fn says_failure(text: &str) -> bool {
+    says_any(text, &FAILURES)
+}
+
+fn says_any(text: &str, phrases: &[&str]) -> bool {
+    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    let text = format!(" {} ", words.collect::<Vec<_>>().join(" "));
+    phrases.iter().any(|phrase| text.contains(&format!(" {phrase} ")))
+}
+
+/// Returns the message in a query that is one line of a program's output, by what programs put before it: the class of an error
+/// (`TypeError: …`), the thread that panicked, or the mere word (`error: …`), which people write before a title, too, so that the rest
+/// must read like a message. O(its length).
 ///
 /// ```
 /// use tamis_rank::pasted_message;
 ///
-/// assert_eq!(pasted_message("app: TypeError: visitor must be a function"), Some("visitor must be a function"));
-/// assert_eq!(pasted_message("fix: no retry after an error"), None);
+/// assert_eq!(pasted_message("app: TypeError: visitor is no function"), Some("visitor is no function"));
+/// assert_eq!(pasted_message("error: visitor must be a function"), Some("visitor must be a function"));
+/// assert_eq!(pasted_message("Error: log rotation stops at midnight"), None);
 /// ```
 pub fn pasted_message(query: &str) -> Option<&str> {
     let query = query.trim();
@@ -241,19 +264,26 @@ pub fn pasted_message(query: &str) -> Option<&str> {
     }
     let mut rest = query;
     while let Some((before, after)) = rest.split_once(": ") {
-        if is_source(before) && after.split_whitespace().count() >= FEWEST_WORDS_OF_A_TEMPLATE {
-            return Some(after.trim());
+        let (source, message) = (before.trim(), after.trim());
+        let first = message.split_whitespace().next().unwrap_or_default().to_lowercase();
+        let asks = QUESTION_WORDS.contains(&first.as_str());
+        let quotes = || message.contains(['"', '`']) || says_any(message, &DEMANDS);
+        let is_message = match SOURCES.iter().any(|word| source.eq_ignore_ascii_case(word)) {
+            true => says_failure(message) || quotes(),
+            false => is_class(source) || source.starts_with("thread '") && source.contains("' panicked"),
+        };
+        if is_message && !asks && message.split_whitespace().count() >= FEWEST_WORDS_OF_A_TEMPLATE {
+            return Some(message);
         }
         rest = after;
     }
     None
 }
 
-/// Returns `true` for what stands before the colon of a message: `error[E0308]`, `TypeError`, `thread 'main' panicked at src/main.rs:3:5`.
-fn is_source(text: &str) -> bool {
-    let name = text.split('[').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let is_kind = !name.contains(char::is_whitespace) && SOURCES.iter().any(|kind| name.ends_with(kind));
-    is_kind || name.starts_with("thread '") && name.contains("' panicked")
+/// Returns `true` for the class of an error: `TypeError`, `java.io.IOException`, `error[E0308]`.
+fn is_class(text: &str) -> bool {
+    let name = text.split('[').next().unwrap_or_default().to_ascii_lowercase();
+    !name.contains(char::is_whitespace) && SOURCES.iter().any(|kind| name.ends_with(kind))
 }
 
 impl LiteralRun {

@@ -252,6 +252,10 @@ fn verb(text: &str) -> Option<usize> {
     while at < bytes.len() && b"-+#0123456789.*lhzqjt".contains(&bytes[at]) {
         at += 1;
     }
+    // `q` and `t` are lengths in C, and verbs in Go.
+    if at > 1 && b"qt".contains(&bytes[at - 1]) && !bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
+        at -= 1;
+    }
     let verb = bytes.get(at).is_some_and(|byte| b"sdiuvfFgGeExXopcrqTtwbUa".contains(byte));
     let ends = !bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric);
     (verb && ends).then_some(at + 1)
@@ -276,6 +280,7 @@ mod tests {
         for (text, expected) in [
             ("\"open {}: {name} {0:?} {x:>10}\"", "| open _ _ _ _ |"),
             ("\"open %s %d %-5.2f %(name)s %v, 100% sure\"", "| open _ _ _ _ _ 100 sure |"),
+            ("\"open %q as %t, %qd %5q\"", "| open _ as _ _ _ |"),
             ("`open ${path.join(a, b)} $name`", "| open _ _ |"),
             ("\"open #{path} here\"", "| open _ here |"),
             ("\"open \" + path + \" here\"", "| open _ here |"),

@@ -47,6 +47,9 @@ pub(crate) async fn lead_to_page(method: Method, uri: Uri, headers: HeaderMap) -
     }
 }
 
+/// The longest wait for the index, of a balancer that asks if it can be read.
+const READINESS: Duration = Duration::from_secs(3);
+
 /// Says whether the first refresh of the index has ended.
 pub(crate) async fn readiness(State(gate): State<Arc<Gate>>) -> Result<&'static str, Problem> {
     if !gate.server.is_ready() {
@@ -54,8 +57,9 @@ pub(crate) async fn readiness(State(gate): State<Arc<Gate>>) -> Result<&'static 
     }
     // A balancer turns to another server while this one has lost its database.
     let server = gate.server.clone();
-    match tokio::task::spawn_blocking(move || server.index().contents().change_number()).await {
-        Ok(Ok(_)) => Ok("ready\n"),
+    let read = tokio::task::spawn_blocking(move || server.index().contents().change_number());
+    match tokio::time::timeout(READINESS, read).await {
+        Ok(Ok(Ok(_))) => Ok("ready\n"),
         _ => Err(Problem::new(Kind::Unavailable, "the index cannot be read now")),
     }
 }

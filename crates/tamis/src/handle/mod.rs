@@ -228,7 +228,8 @@ impl Index {
     /// Returns the namespace that a search reads first: the own one. In a database, that is also the one of the tree's name where another
     /// tree of that name fills it, such as another checkout.
     pub(crate) fn searched_namespace(&self) -> Option<&str> {
-        let named = || self.config.store.url.is_some() && self.registry.is_single();
+        let is_named = || self.config.store.namespace.is_some() || self.location.is_project();
+        let named = || self.config.store.url.is_some() && self.registry.is_single() && is_named();
         self.own_namespace().or_else(|| named().then_some(self.namespace.as_str()))
     }
 

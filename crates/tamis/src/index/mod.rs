@@ -130,7 +130,8 @@ impl Index {
             return Ok(false);
         }
         let is_named = namespace.is_some() || !self.registry.is_single() || self.location.is_project();
-        Ok(is_named || self.store.namespaces()?.iter().any(|known| known.name == self.namespace))
+        let is_known = || Ok::<_, Error>(self.store.namespaces()?.iter().any(|known| known.name == self.namespace));
+        Ok(is_named || self.own_namespace().is_some() && is_known()?)
     }
 
     /// Brings the index up to date as far as a search of these namespaces (empty: of any) should wait for it. If that is not possible,

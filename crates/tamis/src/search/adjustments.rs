@@ -249,16 +249,21 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let index = noted(
             directory.path(),
-            &[("memory.cut", "fixed:k=4")],
+            &[("memory.cut", "fixed:k=5")],
             &[
                 ("a-old.md", Some(60), BACKUPS),
-                ("b-other.md", Some(1), "The night train to the coast now leaves on the second platform."),
-                ("c-correction.md", Some(30), "Backups of the database no longer go to a disk but to the cellar."),
+                (
+                    "b-other.md",
+                    Some(1),
+                    "Backups of the database now have a page of their own in the handbook for new people.",
+                ),
+                ("c-correction.md", Some(30), "Correction: backups of the database go to the third disk."),
+                ("c-now.md", Some(20), "Backups of the database now go to the fourth disk every night at two."),
                 ("d-older.md", Some(90), "Backups of the database moved to the first disk."),
             ],
         );
         let answer = recall(&index, "where do the backups of the database go every night");
-        let places = ["c-correction.md", "a-old.md", "d-older.md", "b-other.md"];
+        let places = ["c-now.md", "c-correction.md", "a-old.md", "b-other.md"];
         let at = |path: &str| found(&answer).iter().position(|one| *one == path);
         assert!(places.is_sorted_by_key(|path| at(path)), "{:?}", found(&answer));
     }

@@ -88,8 +88,10 @@ pub(crate) fn exact_finds(
 
 /// Returns `true` for a pasted message of whose names no passage defines any. It is called for what no passage makes or repeats.
 fn is_of_another_program(context: &Context<'_>, query: &Query, filter: &Filter) -> Result<bool, StoreError> {
-    let Some(message) = pasted_message(&query.text).filter(|_| !query.memory) else { return Ok(false) };
-    for name in AskedNames::from_query(message).iter() {
+    if query.memory || pasted_message(&query.text).is_none() {
+        return Ok(false);
+    }
+    for name in AskedNames::from_query(&query.text).iter() {
         if !context.index.store.defining(&name.name, filter, 1)?.is_empty() {
             return Ok(false);
         }

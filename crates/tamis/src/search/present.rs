@@ -516,8 +516,11 @@ fn newest_first<'r>(placed: Vec<Placed<'r>>, decay: &SearchDecay<'_>) -> Vec<Pla
         .for_each(|same| same.sort_by_key(|placed| Reverse(date(placed))));
     for at in 1..said.len() {
         let new = &said[at];
-        let is_corrected =
-            |old: &Placed| date(new) > date(old) && value(old) - value(new) <= SAME_SUBJECT && corrects(new, old);
+        let is_corrected = |old: &Placed| {
+            let [passage, before] = [new, old].map(|placed| &*placed.candidate.passage);
+            let is_newer = decay.date(passage).zip(decay.date(before)).is_some_and(|(new, old)| new > old);
+            is_newer && value(old) - value(new) <= SAME_SUBJECT && corrects(passage, before)
+        };
         let corrected = said[..at].iter().position(is_corrected);
         if let Some(corrected) = corrected {
             said[corrected..=at].rotate_right(1);
@@ -530,25 +533,37 @@ fn newest_first<'r>(placed: Vec<Placed<'r>>, decay: &SearchDecay<'_>) -> Vec<Pla
 /// Greatest difference of log odds between a note and what corrects it, which may answer in other words.
 const SAME_SUBJECT: f64 = 3.5;
 
-/// What notes say of what they correct, in lower case between spaces.
-const CORRECTIONS: [&str; 13] = [
-    "anymore", "any more", "changed from", "changed to", "corrected", "correction", "instead of", "moved from",
-    "moved to", "no longer", "now", "replaces", "supersedes",
-];
+/// What notes say that correct another one, in lower case.
+const CORRECTIONS: [&str; 3] = ["correction:", "corrected:", "supersedes"];
 
-/// The least number of words of five letters or more that two notes on the same subject have in common.
+/// What notes say where something has changed, in lower case. They say it of anything, so the rest must be said again.
+const CHANGED: [&str; 5] = ["anymore", "changed", "longer", "moved", "now"];
+
+/// The least number of words that a correction has in common with what it corrects, and the least share of the words of both that a note of
+/// a change has in common with the note before.
 const FEWEST_IN_COMMON: usize = 2;
+const SAID_AGAIN: f64 = 0.5;
 
 /// Returns `true` if a note, written after another one, says that things are otherwise than the other one has it. Turns of a conversation say
 /// "now" of anything.
-fn corrects(new: &Placed<'_>, old: &Placed<'_>) -> bool {
-    let [new, old] = [new, old].map(|placed| &placed.candidate.passage);
-    let words = new.text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let text = format!(" {} ", words.collect::<Vec<_>>().join(" ").to_lowercase());
-    let said = new.collection != SESSIONS && CORRECTIONS.iter().any(|words| text.contains(&format!(" {words} ")));
-    let subject = words_of(&new.text);
-    let is_common = |word: &String| word.chars().count() >= 5 && subject.binary_search(word).is_ok();
-    said && words_of(&old.text).iter().filter(|word| is_common(word)).count() >= FEWEST_IN_COMMON
+fn corrects(new: &StoredPassage, old: &StoredPassage) -> bool {
+    let is_content = |word: &String| word.chars().count() >= 4 || word.chars().all(|c| c.is_ascii_digit());
+    let [words, said, known] = [body(new), body(new), body(old)].map(words_of);
+    let [said, known] = [said, known].map(|words| words.into_iter().filter(is_content).collect::<Vec<_>>());
+    let text = new.text.to_lowercase();
+    let common = known.iter().filter(|word| said.binary_search(word).is_ok()).count();
+    let corrects = common >= FEWEST_IN_COMMON && CORRECTIONS.iter().any(|word| text.contains(word));
+    let changed = words.iter().any(|word| CHANGED.contains(&word.as_str()));
+    new.collection != SESSIONS && (corrects || changed && jaccard(&said, &known) >= SAID_AGAIN)
+}
+
+/// The text of a note without the headings above it.
+fn body(passage: &StoredPassage) -> &str {
+    let mut text = passage.text.trim_start();
+    while text.starts_with('#') {
+        text = text.split_once('\n').map_or("", |(_, rest)| rest.trim_start());
+    }
+    text
 }
 
 /// Returns `true` if two passages have the same text or share lines of one document.

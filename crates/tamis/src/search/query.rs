@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use tamis_cut::Gate;
-use tamis_rank::{AskedNames, Lean, LiteralText, PathNames, ProperNames, QueryNames, RequiredTerm, RequiredTerms};
+use tamis_rank::{
+    AskedNames, Lean, LiteralText, PathNames, ProperNames, QueryNames, RequiredTerm, RequiredTerms, says_failure,
+};
 use tamis_store::{Filter, LexicalQuery, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Language, Role};
 
@@ -252,24 +254,15 @@ pub(super) fn asks_for_commits(query: &str) -> bool {
     begins && asks_of_history(query) && any_of(CHANGES) && !any_of("how what where which")
 }
 
-/// What messages say of something that went wrong.
-const FAILURES: [&str; 22] = [
-    "already exists", "can't", "cannot", "could not", "couldn't", "denied", "does not exist", "doesn't exist",
-    "failed", "invalid", "is missing", "is nil", "is not", "is null", "is undefined", "no such", "not found",
-    "refused", "unexpected", "unknown", "unrecognized", "unsupported",
-];
-
 /// Returns `true` if a query looks like a message whose quotation marks quote what a program filled in: `File "a.toml" not found`. It has three
 /// words besides, is no question, does not begin with the quotation, and says that something went wrong.
 fn quotes_a_value(query: &str) -> bool {
     let outside: Vec<&str> = query.split('"').step_by(2).flat_map(str::split_whitespace).collect();
-    let words = outside.iter().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
-    let text = format!(" {} ", words.collect::<Vec<_>>().join(" "));
     outside.len() >= 3
         && !query.trim().starts_with('"')
         && !query.trim().ends_with('?')
         && !LiteralText::from_query(query).is_question()
-        && FAILURES.iter().any(|failure| text.contains(&format!(" {failure} ")))
+        && says_failure(&outside.join(" "))
 }
 
 /// Most words of a query with operators.

@@ -492,9 +492,6 @@ fn count_occurrences(
     let mut counts =
         Occurrences { names: names.iter().map(|&name| name.to_owned()).collect(), ..Occurrences::default() };
     for namespace in &scope.names {
-        if !index.sources().iter().any(|source| source.namespace == *namespace) {
-            continue;
-        }
         let alternatives: Vec<String> = names.iter().map(|name| escaped(name)).collect();
         let request = GrepRequest {
             word_regexp: true,
