@@ -1,7 +1,7 @@
 //! `tamis.Index`: an open index. Its answers are JSON, of which the package's own files make dataclasses.
 
 use crate::error;
-use crate::interruptible::{Refresh, interruptible};
+use crate::interruptible::{Refresh, interruptible, refuse_fork};
 use crate::request::complete;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -19,6 +19,8 @@ use tamis::{Error, Freshness, GetRequest, RunOptions, SearchRequest};
 pub struct PyIndex {
     index: Arc<tamis::Index>,
     caller: SearchCaller,
+    /// The process that opened it.
+    opened_in: u32,
 }
 
 /// An answer as JSON, with the scores of its pool, best first.
@@ -47,7 +49,7 @@ impl PyIndex {
             builder.open()
         })?;
         let index = opened.map_err(|error| error::of_index(py, &error))?;
-        Ok(PyIndex { index: Arc::new(index), caller: SearchCaller::connection() })
+        Ok(PyIndex { index: Arc::new(index), caller: SearchCaller::connection(), opened_in: std::process::id() })
     }
 
     /// The root of the tree, and the directory of the index.
@@ -124,9 +126,10 @@ impl PyIndex {
     }
 
     /// Starts to bring the index up to date: with every model if `wait` is true, else with the first.
-    fn refresh(&self, wait: bool, reread: bool) -> Refresh {
+    fn refresh(&self, py: Python<'_>, wait: bool, reread: bool) -> PyResult<Refresh> {
+        refuse_fork(py, Some(self.opened_in))?;
         let options = if wait { RunOptions::WHOLE } else { RunOptions::FIRST_MODEL };
-        Refresh::start(self.index.clone(), RunOptions { reread, ..options })
+        Ok(Refresh::start(self.index.clone(), RunOptions { reread, ..options }))
     }
 }
 
@@ -136,6 +139,7 @@ impl PyIndex {
         py: Python<'_>,
         work: impl FnOnce(&dyn tamis::Observer) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
+        refuse_fork(py, Some(self.opened_in))?;
         interruptible(py, work)?.map_err(|error| error::of_index(py, &error))
     }
 }

@@ -94,6 +94,50 @@ def test_an_argument_that_is_not_allowed_is_named(index, arguments, parameter):
     assert error.value.parameter == parameter, error.value
 
 
+FORKS = """
+import os, signal, sys, tamis
+
+TREE = sys.argv[1]
+STATIC = {"index.models": "static"}
+RUN, QRELS = {f"q{n}": {"a": 0.9, "b": 0.1} for n in range(40)}, {f"q{n}": {"a": 1} for n in range(40)}
+
+
+def say(name, work):
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        # One that waits for ever must not outlive the test.
+        signal.alarm(60)
+        try:
+            work()
+            print(name, "worked", flush=True)
+        except tamis.TamisError as error:
+            print(name, "forkserver" in str(error), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+index = tamis.Index(TREE, settings=STATIC)
+say("opened before", lambda: index.search("oven"))
+say("opened after", lambda: tamis.Index(TREE, settings=STATIC).search("oven"))
+index.search("oven")
+say("search", lambda: index.search("oven"))
+say("own search", lambda: tamis.Index(TREE, settings=STATIC).search("oven"))
+say("own refresh", lambda: tamis.Index(TREE, settings=STATIC).refresh())
+say("evaluate", lambda: tamis.evaluate(RUN, QRELS))
+say("cut", lambda: tamis.cut([0.9, 0.1]))
+say("cut_many", lambda: tamis.cut_many([[0.9, 0.1]] * 5000))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_says_that_it_cannot_search(index):
+    done = subprocess.run([sys.executable, "-c", FORKS, str(index.root)], capture_output=True, text=True, timeout=120)
+    expected = ["opened before True", "opened after worked", "search True", "own search True", "own refresh True"]
+    expected += ["evaluate True", "cut worked", "cut_many worked"]
+    assert done.stdout.splitlines() == expected, done.stderr
+
+
 def test_get_related_and_grep(index):
     hit = index.search("open the front door").results[0]
     assert index.get(hit.id).text.startswith("def open_door")
