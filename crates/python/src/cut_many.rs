@@ -3,7 +3,7 @@
 use crate::background::{Given, retrievers};
 use crate::cut::{Plan, check_kinds};
 use crate::error;
-use crate::result::{Cut, Decided};
+use crate::result::{Cut, Decided, unpickled};
 use crate::scores::Batch;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -171,9 +171,22 @@ impl Cuts {
         Ok(cuts.collect::<Vec<_>>().into_pyobject(py)?.try_iter()?.into_any().unbind())
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let lists: Vec<&Decided> = self.lists.iter().map(|decided| &**decided).collect();
+        Ok((py.import("tamis._tamis")?.getattr("pickled_cuts")?, (serde_json::to_string(&lists).unwrap_or_default(),)))
+    }
+
     fn __repr__(&self) -> String {
         let kept: usize = self.lists.iter().map(|decided| decided.list.cut.keep).sum();
         let all: usize = self.lists.iter().map(|decided| decided.list.cut.candidates).sum();
         format!("<tamis.Cuts: {} lists, kept {kept} of {all}>", self.lists.len())
     }
+}
+
+/// The cuts of a pickle.
+#[pyfunction]
+pub fn pickled_cuts(py: Python<'_>, lists: &str) -> PyResult<Cuts> {
+    let lists: Vec<Decided> = unpickled(py, lists)?;
+    lists.iter().try_for_each(|decided| decided.check(py))?;
+    Ok(Cuts { lists: lists.into_iter().map(Arc::new).collect() })
 }

@@ -255,6 +255,17 @@ class TestHaystack:
             TamisCutter().run([Document(content="x")])
         assert TamisCutter().run([]) == {"documents": []}
 
+    def test_a_stored_cutter_keeps_its_background(self):
+        from haystack import Document, Pipeline
+
+        from tamis.adapters.haystack import TamisCutter
+
+        pipeline = Pipeline()
+        pipeline.add_component("cutter", TamisCutter({"background": tamis.background([0.1, 0.2] * 10)}))
+        foreign = [Document(content=text, score=score) for text, score in zip(TEXTS, [0.21, 0.2, 0.19])]
+        for one in (pipeline, self.load(pipeline)):
+            assert one.run({"cutter": {"documents": foreign}})["cutter"]["documents"] == []
+
 
 # Vectors whose cosine similarity with [1, 0] falls after the second.
 VECTORS = [[1.0, 0.05], [1.0, 0.1], [0.2, 1.0], [0.15, 1.0], [0.1, 1.0]]

@@ -1,8 +1,10 @@
 """tamis.cut and tamis.cut_many on lists, against the library's own registry and the command."""
 
 import array
+import copy
 import json
 import math
+import pickle
 import random
 import subprocess
 import sys
@@ -283,6 +285,35 @@ def test_other_threads_run_during_the_work():
     done.set()
     thread.join()
     assert steps > 50, f"only {steps} steps while lists were cut"
+
+
+def test_cuts_and_backgrounds_can_be_pickled_and_copied():
+    def copies(one):
+        return [pickle.loads(pickle.dumps(one)), copy.copy(one), copy.deepcopy(one)]
+
+    background = tamis.background([0.1, 0.2] * 10)
+    assert repr(tamis.Background(background.mean, background.deviation, background.count)) == repr(background)
+    both = tamis.background(similarity=[0.1, None, 0.2], bm25=[1.0, 2.0, None])
+    lists = [[0.9, math.nan, 0.8, 0.1], [0.1, 0.7, 0.69]]
+    for again in copies(background):
+        empty = tamis.cut([0.2, 0.19], background=again)
+        assert repr(again) == repr(background) and empty.method == "gate"
+    for again in copies(both):
+        asked = {"similarity": [0.8, 0.1], "bm25": [9.0, 0.5]}
+        assert tamis.cut(**asked, background=again).to_dict() == tamis.cut(**asked, background=both).to_dict()
+    cut = tamis.cut([0.9, 0.8, 0.7, 0.1], groups=["a", None, "a", "b"], background=background)
+    for again in copies(cut):
+        assert again.to_dict() == cut.to_dict() and (again.groups, again.kept) == (cut.groups, cut.kept)
+    cuts = tamis.cut_many(lists, sort=True)
+    for again in copies(cuts):
+        assert [one.to_dict() for one in again] == [one.to_dict() for one in cuts] and again.counts == cuts.counts
+    for figures in [(math.nan, 0.1, 20), (0.1, -0.1, 20), (0.1, 0.1, -1)]:
+        with pytest.raises(tamis.ParameterError):
+            tamis.Background(*figures)
+    make, (state, groups) = cut.__reduce__()
+    for broken in ("{}", state.replace('"keep":', '"keep":9')):
+        with pytest.raises(tamis.TamisError, match="no pickled cut"):
+            make(broken, groups)
 
 
 def test_a_cut_draws_its_curve():

@@ -18,6 +18,8 @@ __all__ = [
     "evaluate",
     "main",
     "methods",
+    "pickled_cut",
+    "pickled_cuts",
     "plot",
 ]
 
@@ -38,6 +40,7 @@ _Want = Literal["auto", "one", "best", "all"]
 class Background:
     """The scores of irrelevant results, from a sample of them."""
 
+    def __new__(cls, mean: float, deviation: float, count: int) -> Background: ...
     @property
     def mean(self) -> float | None:
         """Mean score of the sample; None for one with a similarity or BM25."""
@@ -202,6 +205,8 @@ def methods() -> list[dict[str, Any]]:
     """The methods: name, summary, and for each parameter its name, meaning, allowed values and default."""
 
 def plot(values: list[float], keep: int, caption: str) -> str: ...
+def pickled_cut(list: str, groups: list[Any] | None) -> Cut: ...
+def pickled_cuts(lists: str) -> Cuts: ...
 def main(command_line: list[str]) -> int: ...
 
 @final
