@@ -6,6 +6,7 @@ use crate::request::complete;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tamis::feedback::Label;
@@ -149,12 +150,15 @@ fn json(answer: &impl Serialize) -> String {
     serde_json::to_string(answer).unwrap_or_default()
 }
 
-/// Reads a request. The error of a value begins with the name of its argument.
+/// Reads a request. The error of a value begins with the name of its argument, and says then what is allowed.
 fn read<T: DeserializeOwned>(py: Python<'_>, request: &str) -> PyResult<T> {
     // A value, whose errors name no line and column.
-    let read = serde_json::from_str(request).and_then(serde_json::from_value::<T>);
-    read.map_err(|error| {
+    let asked: Value = serde_json::from_str(request).unwrap_or_default();
+    T::deserialize(&asked).map_err(|error| {
         let message = error.to_string();
-        error::argument_error(py, message.split(':').next().unwrap_or_default(), "", "", &message)
+        let (name, fault) = message.split_once(": ").unwrap_or_default();
+        let value = asked.get(name).map(Value::to_string).unwrap_or_default();
+        let allowed = fault.split_once("must be ").or_else(|| fault.split_once("; "));
+        error::argument_error(py, name, &value, allowed.map_or(fault, |(_, allowed)| allowed), &message)
     })
 }
