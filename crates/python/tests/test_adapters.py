@@ -272,6 +272,12 @@ VECTORS = [[1.0, 0.05], [1.0, 0.1], [0.2, 1.0], [0.15, 1.0], [0.1, 1.0]]
 
 
 class TestResults:
+    def test_pairs_have_their_score_first_or_last(self):
+        assert cut_results([("a", 0.9), ("b", 0.1)]) == [("a", 0.9)]
+        assert cut_results([(0.9, "a"), (0.1, "b")]) == [(0.9, "a")]
+        with pytest.raises(tamis.ParameterError, match=r"scores\[0\] = 'x': must be a number"):
+            cut_results([("a", "x")])
+
     def test_rerankers(self):
         library("rerankers", "rerankers")
         from rerankers.documents import Document

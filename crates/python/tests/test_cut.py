@@ -66,6 +66,8 @@ def test_parameters_go_with_those_of_a_specification():
     assert tamis.cut(GAP, "fixed:k=2").count == 2
     assert tamis.cut(GAP, "fixed:k=2", k=4).count == 4
     assert tamis.cut(GAP, "fixed", k=5).count == 5
+    by_name, by_text = tamis.cut(GAP, "background", lambda_=0.7), tamis.cut(GAP, "background:lambda=0.7")
+    assert by_name.to_dict() == by_text.to_dict() == tamis.cut(GAP, "background", **{"lambda": 0.7}).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -79,6 +81,8 @@ def test_parameters_go_with_those_of_a_specification():
         ({"background": "low"}, "background", "a finite number"),
         ({"background": math.nan}, "background", "a finite number"),
         ({"tokens": [1, 2]}, "tokens", "one for each of 7 entries"),
+        ({"tokens": [1, 2, 3, -4, 5, 6, 7]}, "tokens[3]", "a whole number"),
+        ({"tokens": [0.5] * 7}, "tokens[0]", "a whole number"),
         ({"groups": ["a"]}, "groups", "one for each of 7 entries"),
         ({"budget_tokens": 100}, "tokens", "pass tokens="),
         ({"similarity": [1.0]}, "scores", "without similarity="),
@@ -258,6 +262,12 @@ def test_many_lists_can_have_a_background_each():
     low, high = tamis.background([0.1, 0.2] * 10), tamis.background([0.8, 0.9] * 10)
     cuts = tamis.cut_many([[0.9, 0.88, 0.1]] * 3, background=[low, high, None])
     assert cuts[0].count == 2 and cuts[1].count == 0 and cuts[2].count == 2
+    for several in ((low, high, None), iter([low, high, None])):
+        assert tamis.cut_many([[0.9, 0.88, 0.1]] * 3, background=several).counts == cuts.counts
+    means = array.array("d", [0.1, 0.8])
+    assert tamis.cut_many([[0.9, 0.88, 0.1]] * 2, background=means).counts == [
+        tamis.cut([0.9, 0.88, 0.1], background=mean).count for mean in means
+    ]
     with pytest.raises(tamis.ParameterError, match="one for each of 3 lists"):
         tamis.cut_many([[0.9]] * 3, background=[low])
     both = tamis.cut_many(similarity=[[0.9, 0.1], [0.5]], bm25=[[3, 1], [None]])

@@ -151,7 +151,7 @@ def cut(
     similarity: _OptionalNumbers | None = None,
     bm25: _OptionalNumbers | None = None,
     coverage: _OptionalNumbers | None = None,
-    tokens: Sequence[int] | None = None,
+    tokens: _Numbers | None = None,
     texts: Sequence[str] | None = None,
     fusion_weight: float = 0.6,
     gate: bool = True,
@@ -164,7 +164,8 @@ def cut(
     mean score of irrelevant results, or a sample of them (`background()`): with a sample, the method "auto" first asks if
     anything stands out, so that a list without an answer comes back empty. `want` says how much: "one", "best" or "all".
 
-    `method` is one of `methods()`, whose parameters are further keyword arguments: `cut(scores, "kneedle", sensitivity=2)`.
+    `method` is one of `methods()`, whose parameters are further keyword arguments (`lambda_` for `lambda`):
+    `cut(scores, "kneedle", sensitivity=2)`; or it holds them itself: `"kneedle:sensitivity=2"`.
     Entries of one of the `groups` count once, by the best of them. `tokens`, or `texts`, are for `budget_tokens`.
 
     Raises ParameterError, which names the parameter, the value and what is allowed.
@@ -173,7 +174,7 @@ def cut(
 def cut_many(
     scores: _Batch | None = None,
     method: str = "auto",
-    background: float | Background | list[float | Background | None] | None = None,
+    background: float | Background | Iterable[float | Background | None] | _Array | None = None,
     want: _Want | None = None,
     *,
     distance: bool = False,
@@ -186,8 +187,8 @@ def cut_many(
 ) -> Cuts:
     """Cut many ranked lists, each where its relevance ends.
 
-    `scores` is an array of two dimensions, or lists of any lengths. `background` is one for all lists, or a list with one for
-    each. The rest is as in `cut`.
+    `scores` is an array of two dimensions, or lists of any lengths. `background` is one for all lists, or a list or array with one
+    for each. The rest is as in `cut`.
     """
 
 def background(
