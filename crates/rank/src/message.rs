@@ -484,6 +484,7 @@ mod tests {
             ("message head is too large", "the head of a large message is too long"),
             ("cannot open the config", "\"cannot close {}\""),
             ("retry limit", "\"retry limit\""),
+            ("remove uploaded files after an error", "require('./remove-uploaded-files')"),
             ("how is a stale index detected", "embed(\"how is a stale index detected\")"),
             ("how is a stale index detected", "$ search stale index detected"),
             ("how is a stale index detected", "embed_query(\"a stale index\")"),

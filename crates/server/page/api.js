@@ -42,7 +42,8 @@ export const status = () => call("/v1/status");
 export const files = (languages, limit) => call(`/v1/files?${new URLSearchParams({ languages, limit })}`);
 export const outline = (path) => call(`/v1/outline?${new URLSearchParams({ path, limit: 40 })}`);
 export const reindex = () => call("/v1/refresh", { method: "POST", body: "{}" });
-export const events = async (signal) => (await ask("/v1/events", { signal })).body;
+/** Without a cache: a browser that could keep the answer lets a second tab wait until the first one's has ended. */
+export const events = async (signal) => (await ask("/v1/events", { signal, cache: "no-store" })).body;
 export const replay = (cuts) => call(`/v1/replay?${new URLSearchParams(cuts.map((cut) => ["cuts", cut]))}`);
 export const stats = (since) => call(`/v1/stats${since ? `?since=${encodeURIComponent(since)}` : ""}`);
 export const views = () => call("/v1/evidence/views");

@@ -47,7 +47,10 @@ function matrix(cuts, found, query) {
     rows.set(hit.entry, row);
   }));
   const ordered = [...rows.values()].sort((a, b) => a.at - b.at);
-  const differ = ordered.filter((row) => Object.keys(row.places).length < cuts.length).length;
+  // A cut that failed says nothing about an entry.
+  const answered = found.filter(({ problem }) => !problem).length;
+  const differs = (row) => Object.keys(row.places).length < answered;
+  const differ = ordered.filter(differs).length;
   const head = cuts.map((cut, column) => element("th", { scope: "col" }, element("span", { class: "cut-name" }, cutName(cut)),
     found[column].problem ? element("span", { class: "warning" }, found[column].problem.message)
       : [element("strong", {}, String(found[column].cut.keep)), element("span", { class: "place" }, capital(found[column].cut.reason))]));
@@ -57,11 +60,11 @@ function matrix(cuts, found, query) {
   const cell = (place) => element("td", { class: place ? "kept" : null }, place ? String(place) : element("span", { "aria-label": "not kept" }, "–"));
   return [
     element("p", { class: "hint" }, ordered.length === 0 ? "No cut keeps anything."
-      : differ === 0 ? `All keep the same ${count(ordered.length, "entry", "entries")}.` : `They differ on ${differ} of ${count(ordered.length, "entry", "entries")}. `,
+      : answered < 2 ? null : differ === 0 ? `All keep the same ${count(ordered.length, "entry", "entries")}.` : `They differ on ${differ} of ${count(ordered.length, "entry", "entries")}. `,
     ordered.length === 0 ? null : "Each column shows how many its cut keeps, and their ranks."),
     element("div", { class: "scroll", tabindex: 0 }, element("table", { class: "matrix" },
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Entry"), head)),
-      element("tbody", {}, ordered.map((row) => element("tr", { class: Object.keys(row.places).length < cuts.length ? "differs" : null },
+      element("tbody", {}, ordered.map((row) => element("tr", { class: differs(row) ? "differs" : null },
         name(row), cuts.map((_, column) => cell(row.places[column]))))))),
   ];
 }

@@ -15,7 +15,7 @@ export async function show(view, parameters, rights, signal) {
     const before = events;
     reindex(now, (state) => events === before && heard("progress", state));
   } }, "Index now");
-  const hint = element("p", { class: "hint", hidden: !rights.may_refresh }, "reads the files and indexes what has changed.");
+  const hint = element("p", { class: "hint", hidden: !rights.may_refresh }, "Reads the files and indexes what has changed.");
   const live = element("div", { class: "live", hidden: !rights.may_refresh }, job, bar);
   const read = reader(figures, signal);
   let seen = null;
@@ -104,11 +104,13 @@ function figuresOf(status) {
   const counted = (list, named) => [...list ?? []].sort((a, b) => b.passages - a.passages).map((one) => [named(one.name), figure(one.documents), figure(one.passages)]);
   const languages = counted(status.languages, languageName);
   const models = (status.models ?? []).map(({ model, coverage }) => [model.id, figure(coverage.embedded), figure(coverage.passages - coverage.embedded)]);
-  const skipped = Object.entries(status.skipped ?? {}).map(([reason, files]) => [capital(reason), figure(files)]);
   const [embedded, all] = (status.models ?? []).reduce(([sum, most], { coverage }) => [sum + coverage.embedded, most + coverage.passages], [0, 0]);
+  // A model that has embedded nothing yet is not among them.
+  const by = status.models?.length === 1 ? ` by ${status.models[0].model.id}` : "";
+  const skipped = Object.entries(status.skipped ?? {}).map(([reason, files]) => [capital(reason), figure(files)]);
   const head = (name) => [name, "Documents", "Passages"];
   return [
-    tiles([["Documents", figure(status.documents)], ["Passages", figure(status.passages)], all > 0 ? ["Embedded", percent(embedded / all)] : null,
+    tiles([["Documents", figure(status.documents)], ["Passages", figure(status.passages)], all > 0 ? [`Embedded${by}`, percent(embedded / all)] : null,
       sizes > 0 ? ["On disk", size(sizes)] : null, ["Changed since", status.stale ? count(status.stale, "file") : "No file"]]),
     element("div", { class: "cards" },
       section("Collections", head("Collection"), counted(status.collections, collectionName)),

@@ -117,6 +117,13 @@ function inline(line, query) {
     : /^\*\*[^*]+\*\*$/.test(part) ? element("strong", {}, inline(part.slice(2, -2), query)) : marked(part, query));
 }
 
+/** Text without the blank lines around it and the indentation that all of its lines share. */
+export function flush(text) {
+  const all = text.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd().split("\n");
+  const indent = Math.min(...all.filter((line) => line.trim()).map((line) => line.search(/\S/)));
+  return all.map((line) => line.slice(indent)).join("\n");
+}
+
 /** Prose, with the lines of the hit marked. */
 export function prose(text, query, first = 1, hit = [0, -1]) {
   return element("div", { class: "prose" }, proseLines(text.split("\n"), query).map(({ kind, content }, at) => {

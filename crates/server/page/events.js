@@ -11,24 +11,28 @@ const FINAL = new Set([401, 403, 404, 405]);
 
 /**
  * Hands each event of the server to `heard(name, data)` until the signal aborts. A stream that breaks off is asked for again. Returns
- * false if this server has no events for this caller.
+ * false if this server has no events for this caller. A tab out of sight does not listen: all tabs share a browser's few connections.
  */
 export async function listen(heard, signal) {
   while (!signal.aborted) {
+    const turned = new AbortController();
+    const either = AbortSignal.any([signal, turned.signal]);
+    document.addEventListener("visibilitychange", () => turned.abort(), { once: true, signal: either });
     try {
-      for await (const [name, data] of eventsOf(await api.events(signal))) heard(name, data);
+      if (!document.hidden) for await (const [name, data] of eventsOf(await api.events(either))) heard(name, data);
     } catch (problem) {
       if (signal.aborted) break;
       if (FINAL.has(problem.status)) return false;
     }
-    await pause(signal);
+    await pause(either);
+    turned.abort();
   }
   return true;
 }
 
 /**
  * Follows the server while it reads files: `said` gets a sentence each time that it got further, and `ended` is called when it has read them
- * all, or at once if it reads none. It listens no longer, since a browser has few connections to a server.
+ * all, or at once if it reads none. It listens no longer.
  */
 export function whileReading(signal, said, ended) {
   const done = new AbortController();
@@ -42,6 +46,7 @@ export function whileReading(signal, said, ended) {
 
 function pause(signal) {
   return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
     const timer = setTimeout(resolve, PAUSE_MS);
     signal.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, { once: true });
   });

@@ -55,6 +55,10 @@ export function chips(parameters) {
     shown.length > 1 ? element("a", { href: `/?${new URLSearchParams({ query: parameters.get("query") })}` }, "Remove all") : null);
 }
 
+/** Where there is room beside the answers. */
+const wide = matchMedia("(width >= 64rem)");
+wide.addEventListener("change", () => document.querySelectorAll(".filters").forEach((one) => { one.open = wide.matches; }));
+
 /** The choices beside the answers. On small screens they open on demand. */
 export function filters(entries, parameters) {
   const groups = GROUPS.map(([name, title, values]) => choices(name, title, tally(name, entries, values, parameters), parameters));
@@ -63,7 +67,7 @@ export function filters(entries, parameters) {
     element("input", { name, type, placeholder, value: type === "date" && !/^\d{4}-/.test(parameters.get(name) ?? "") ? "" : parameters.get(name) ?? "" }));
   const isWritten = parameters.has("paths") || parameters.has("until") || /^\d{4}-/.test(parameters.get("since") ?? "");
   const used = FILTERS.filter((name) => parameters.has(name)).length;
-  return element("details", { class: "filters", open: matchMedia("(min-width: 64rem)").matches },
+  return element("details", { class: "filters", open: wide.matches },
     element("summary", {}, used > 0 ? `Filters (${used})` : "Filters"),
     element("div", { class: "groups" }, groups.some(Boolean) ? element("p", { class: "hint" }, "Counts of this list. A filter searches again and may find more.") : null,
       groups, dates(entries, parameters),

@@ -28,31 +28,40 @@ export async function show(view, parameters, rights, signal) {
   input.focus({ preventScroll: true });
   const recent = questions("Recent", recentQuestions().slice(0, 5));
   fill(asked, recent);
-  const status = await api.about();
-  if (signal.aborted) return;
-  const [first, ...others] = status.namespaces.map((one) => one.name);
-  fill(name, first ? `${status.namespace || first}${others.length > 0 ? ` and ${count(others.length, "other")}` : ""}` : "Nothing is indexed yet");
-  fill(size, first ? [`${count(status.documents, "document")}, ${count(status.passages, "passage")}`, status.collections.length > 1
-    ? element("span", {}, status.collections.map((one) => `${collectionName(one.name)}\u00a0${figure(one.documents)}`).join(" · ")) : null] : null);
-  asked.classList.toggle("waiting", Boolean(first));
-  if (!first) return untilIndexed(size, signal, () => show(view, parameters, rights, signal));
-  const examples = await exampleQuestions(status).catch(() => []);
-  asked.classList.remove("waiting");
-  if (!signal.aborted) fill(asked, questions("Try", examples), recent);
-}
-
-/** What to do about an empty index, or how far the server is with the files; then `again` shows what they hold. */
-function untilIndexed(place, signal, again) {
-  let isReading = false;
-  whileReading(signal, (progress) => {
-    isReading = true;
-    fill(place, progress);
-  }, async () => {
+  let status = null, progress = null;
+  const draw = () => {
+    const [first, ...others] = status?.namespaces.map((one) => one.name) ?? [];
+    fill(name, first ? `${status.namespace || first}${others.length > 0 ? ` and ${count(others.length, "other")}` : ""}`
+      : progress ? "Indexing …" : status ? "Nothing is indexed yet" : "\u00a0");
+    fill(size, progress ?? (first ? [`${count(status.documents, "document")}, ${count(status.passages, "passage")}`, status.collections.length > 1
+      ? element("span", {}, status.collections.map((one) => `${collectionName(one.name)}\u00a0${figure(one.documents)}`).join(" · ")) : null]
+      : status ? ["Run ", element("code", {}, "tamis index"), " in the directory that this server was started for."] : "\u00a0"));
+  };
+  const load = async () => {
     api.about.known = null;
-    const { namespaces } = isReading ? await api.about().catch(() => ({ namespaces: [] })) : { namespaces: [] };
-    if (namespaces.length > 0) again().catch((problem) => say(problem.message, true));
-    else fill(place, "Run ", element("code", {}, "tamis index"), " in the directory that this server was started for.");
+    const asking = api.about(), answer = await asking;
+    if (signal.aborted || asking !== api.about.known) return;
+    status = answer;
+    draw();
+    const examples = status.namespaces.length > 0 ? await exampleQuestions(status).catch(() => []) : [];
+    asked.classList.remove("waiting");
+    if (!signal.aborted) fill(asked, questions("Try", examples), recent);
+  };
+  // The status takes seconds while files are read, and counts what there is by then: the events say sooner how far that is.
+  whileReading(signal, (sentence) => {
+    progress = sentence;
+    draw();
+  }, () => {
+    if (progress === null) return;
+    progress = null;
+    load().catch((problem) => say(problem.message, true));
   });
+  // What was known before is there at once.
+  api.about.known?.then((known) => {
+    status ??= known;
+    draw();
+  }, () => {});
+  await load();
 }
 
 function questions(title, texts) {

@@ -18,6 +18,9 @@ const VIEWS = { home: home.show, search: search.show, compare: compare.show, ins
 /** The views that bring the search field themselves. */
 const OWN_FIELD = new Set(["home", "compare"]);
 
+/** Characters of an address that every server takes when the page is loaded again. */
+const MOST_ADDRESS = 16_000;
+
 /** How long a server that does not answer is left alone. */
 const PAUSE_MS = 3000;
 
@@ -55,7 +58,7 @@ async function route({ isMove = true, isTyped = false, isRested = false } = {}) 
   shown.abort();
   shown = new AbortController();
   const { signal } = shown;
-  const parameters = new URLSearchParams(location.search);
+  const parameters = asked();
   const name = nameOf(parameters);
   const { y, focus } = history.state ?? {};
   frame(name, parameters, isTyped && document.getElementById("ask").contains(document.activeElement));
@@ -117,12 +120,25 @@ function keepPlace(focus = history.state?.focus) {
   history.replaceState({ ...history.state, y: Math.round(window.scrollY), focus }, "");
 }
 
-const here = () => `${location.pathname}${location.search}`;
+/** The address of what is shown. One that is too long for the browser's address stands whole in the history. */
+const here = () => history.state?.address ?? `${location.pathname}${location.search}`;
+
+function asked() {
+  return new URLSearchParams(here().replace(/^[^?]*/, ""));
+}
+
+/** Makes an address the one of what is shown: in a new step of the history, or with `replaceState` in this one. */
+function enter(address, state, step = "pushState") {
+  if (address.length <= MOST_ADDRESS) return history[step](state, "", address);
+  const short = new URLSearchParams(address.slice(2));
+  short.delete("query");
+  history[step]({ ...state, address }, "", `/?${short}`.replace(/\?$/, ""));
+}
 
 function go(address, focus) {
   keepPlace(focus);
-  if (address === here()) history.replaceState({ from: history.state?.from }, "");
-  else history.pushState({ from: here() }, "", address);
+  if (address === here()) enter(address, { from: history.state?.from }, "replaceState");
+  else enter(address, { from: here() });
   route();
 }
 
@@ -130,10 +146,10 @@ function go(address, focus) {
 function typed(form) {
   const address = addressOf(form), { value, selectionStart, selectionEnd } = form.elements.query;
   if (!form.isConnected || address === here()) return;
-  if (history.state?.isTyped) history.replaceState({ from: history.state.from, isTyped: true }, "", address);
+  if (history.state?.isTyped) enter(address, { from: history.state.from, isTyped: true }, "replaceState");
   else {
     keepPlace();
-    history.pushState({ from: here(), isTyped: true }, "", address);
+    enter(address, { from: here(), isTyped: true });
   }
   route({ isMove: false, isTyped: true });
   const field = document.getElementById("query");
@@ -151,6 +167,16 @@ function start() {
     document.querySelector("nav [data-view=evidence]").hidden = !known.some((one) => one.claims + one.fragments > 0);
   }, () => {});
 }
+
+/** Another document of this browser may have signed out before the way back leads to this one, which the browser has kept as it was. */
+window.addEventListener("pagehide", () => { document.body.hidden = rights.needs_token; });
+window.addEventListener("pageshow", async (event) => {
+  if (event.persisted && rights.needs_token) {
+    rights = await api.rights().catch(() => ({ ...rights, signed_in: false }));
+    if (!rights.signed_in) route();
+  }
+  document.body.hidden = false;
+});
 
 let scrolled = null;
 history.scrollRestoration = "manual";
@@ -199,7 +225,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 fill(document.getElementById("keys"), element("h2", {}, "Keys"), home.keyList(), settings(),
-  element("form", { method: "dialog" }, element("button", {}, "Close")));
+  element("form", { method: "dialog" }, element("button", { autofocus: true }, "Close")));
 document.getElementById("help").hidden = false;
 document.getElementById("help").addEventListener("click", () => document.getElementById("keys").showModal());
 document.getElementById("leave").addEventListener("click", async () => {
@@ -209,5 +235,5 @@ document.getElementById("leave").addEventListener("click", async () => {
   route();
 });
 
-frame(nameOf(new URLSearchParams(location.search)), new URLSearchParams(location.search));
+frame(nameOf(asked()), asked());
 api.rights().then((known) => { rights = known; }, (problem) => say(problem.message, true)).then(start);

@@ -3,7 +3,7 @@
 import { element, table } from "./elements.js";
 import { count, figure, percent } from "./labels.js";
 
-const SIDE = 220, LEFT = 34, RIGHT = 20, TOP = 8, BOTTOM = 22;
+const SIDE = 220, LEFT = 44, RIGHT = 20, TOP = 8, BOTTOM = 22;
 
 function plot(title, width, height, sentence, drawn, ...below) {
   return element("figure", {}, element("figcaption", {}, title),

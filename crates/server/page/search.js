@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { colouring, isProse } from "./highlight.js";
 import { documentAddress } from "./document.js";
 import { placeTools } from "./editor.js";
-import { breakable, element, fill, focusHeadline, marked, prose, say, snippet, submit } from "./elements.js";
+import { breakable, element, fill, flush, focusHeadline, marked, prose, say, snippet, submit } from "./elements.js";
 import { chips, filters, FILTERS, inUse, requestOf } from "./filters.js";
 import { whileReading } from "./events.js";
 import { remember } from "./recent.js";
@@ -42,7 +42,11 @@ export function queryField(parameters, label, typed = null) {
     field.style.height = `${field.scrollHeight + 2}px`;
   };
   field.addEventListener("input", grow);
-  requestAnimationFrame(grow);
+  let width = null;
+  new ResizeObserver(() => {
+    if (field.clientWidth !== width) grow();
+    width = field.clientWidth;
+  }).observe(field);
   return field;
 }
 
@@ -130,7 +134,7 @@ function present(answer, found, whole, query, parameters, rights, notices) {
   const curve = pool.length > 0 ? scores(found, pool, now, query, (to) => place(to)) : null;
   const draw = (to, focus) => {
     const drawn = [...list.querySelectorAll(":scope > .entry")];
-    const added = entries.slice(drawn.length, to).map((one) => one.snippet === undefined ? row(one, query) : full(one, found, query, rights));
+    const added = entries.slice(drawn.length, to).map((one) => one.snippet === undefined ? row(one, found, query, rights) : full(one, found, query, rights));
     list.append(...added);
     // The way back finds as many entries as there were.
     history.replaceState({ ...history.state, drawn: drawn.length + added.length }, "");
@@ -201,11 +205,12 @@ function itself({ summary, cut, pool, warnings = [], missing_words: missing = []
 /** The name of an entry, as a link. */
 const naming = (hit, query) => element("a", { href: documentAddress(hit, query), class: hit.symbol ? "hit symbol" : "hit" }, hit.symbol ? breakable(hit.symbol) : titleOf(hit));
 
-/** The probability of an entry, or what people said of it. */
-function chance(one) {
-  const said = one.judged_relevant;
-  if (said !== null && said !== undefined) return element("span", { class: "chance" }, said ? "judged relevant" : "judged not relevant");
-  return element("span", { class: "chance", title: "Probability that it answers" }, one.probability == null ? null : percent(one.probability));
+/** Writes the probability of an entry, or what people said of it. */
+function chance(one, place = element("span", { class: "chance" })) {
+  const said = one.judged_relevant ?? null;
+  place.title = said === null ? "Probability that it answers" : "";
+  fill(place, said !== null ? (said ? "judged relevant" : "judged not relevant") : one.probability == null ? null : percent(one.probability));
+  return place;
 }
 
 /** The most telling state of an issue or pull request, which has several. */
@@ -214,10 +219,11 @@ const stateOf = (states = []) => ["merged", "open", "closed"].find((state) => st
 /** What the author of a passage did: not every passage of an issue is by the one who opened it. */
 const deedOf = (kind) => kind === "issue" || kind === "pull_request" ? "opened" : kind.replaceAll("_", " ");
 
-/** An entry below the line. */
-function row(one, query) {
+/** An entry below the line. One that was judged, or that the user's line takes in, can be judged anew. */
+function row(one, found, query, rights) {
+  const shown = chance(one), buttons = judging(one, found, rights, shown);
   return element("li", { class: "entry row" }, element("div", { class: "head" }, element("span", { class: "title" }, naming(one, query)),
-    element("span", { class: "place" }, placeOf(one)), chance(one)));
+    element("span", { class: "place" }, placeOf(one)), shown, buttons && element("div", { class: "actions" }, buttons)));
 }
 
 function full(hit, found, query, rights) {
@@ -226,18 +232,13 @@ function full(hit, found, query, rights) {
   const said = issue ? [`${deedOf(hit.kind)}${hit.author ? ` by ${hit.author}` : ""}`]
     : [["lines", "claim", "fragment"].includes(hit.kind) ? null : kindName(hit.kind, hit.language), hit.language && languageName(hit.language), hit.author];
   const facts = [...said, hit.dated_at ? day(hit.dated_at) : null].filter(Boolean).join(" · ");
-  let shown = chance(hit);
-  const judged = () => {
-    const now = chance(hit);
-    shown.replaceWith(now);
-    shown = now;
-  };
+  const shown = chance(hit);
   return element("li", { class: "entry" },
     element("div", { class: "head" }, element("h2", { class: "title" }, naming(hit, query)), shown),
     element("div", { class: "meta" }, element("p", { class: "place" }, issue && state ? element("span", { class: `chip state-${state}` }, state) : null,
       element("a", { href: documentAddress(hit, query) }, breakable(placeOf(hit))), element("span", { class: "facts" }, facts),
       issue ? hit.attributes.label?.map((label) => element("span", { class: "chip" }, label)) : null),
-      element("div", { class: "actions" }, placeTools(hit), rights.may_judge && found.query_id ? judging(hit, found.query_id, judged) : null)),
+      element("div", { class: "actions" }, placeTools(hit), judging(hit, found, rights, shown))),
     element("div", { class: "body" }, hit.kind === "claim" ? null : passage(hit, hit.snippet, query), further(hit, query),
       hit.copies.length > 0 ? element("p", { class: "place" }, `Also in ${hit.copies.map((copy) => copy.path).join(", ")}`) : null));
 }
@@ -245,9 +246,9 @@ function full(hit, found, query, rights) {
 /** The best passage: code as in the document, prose as prose, without a first line that repeats the title. */
 function passage(hit, text, query) {
   if (!isProse(hit.language, hit.collection, text)) return snippet(text, hit.snippet_line, query, colouring(hit.language));
-  const [first, ...others] = text.trim().split("\n");
+  const [first, ...others] = flush(text).split("\n");
   const repeats = others.length > 0 && hit.title?.split(" > ").at(-1) === first.replace(/^#+ /, "");
-  return prose(repeats ? others.join("\n").trim() : text.trim(), query);
+  return prose(repeats ? flush(others.join("\n")) : flush(text), query);
 }
 
 /** The next passages of an entry, a line each, and the others behind their number. */
@@ -262,9 +263,10 @@ function further(hit, query) {
 
 /**
  * One click says whether a result answers the question, which the same question obeys from then on. Another click on the same button takes
- * it back. `judged` is called when what is said of the result has changed.
+ * it back. `shown` is where it says what is said of the result. Nothing if the server takes no judgements.
  */
-function judging(hit, queryId, judged) {
+function judging(hit, { query_id: queryId }, rights, shown) {
+  if (!rights.may_judge || !queryId) return null;
   const press = () => buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(hit.judged_relevant === (at === 0))));
   const buttons = [["Relevant", true], ["Not relevant", false]].map(([label, relevant]) =>
     element("button", { type: "button", class: "small", onclick: async () => {
@@ -274,7 +276,7 @@ function judging(hit, queryId, judged) {
         hit.judged_relevant = said;
         answers.clear();
         press();
-        judged();
+        chance(hit, shown);
         say(said === null ? `The judgement of ${hit.path} is taken back.` : `${hit.path} is noted as ${label.toLowerCase()}.`, true);
       } catch (problem) {
         say(problem.message, true);

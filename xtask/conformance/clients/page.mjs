@@ -39,6 +39,7 @@ try {
   await page.mouse.up();
   const above = async () => page.locator(".results > .entry").evaluateAll((all) => all.filter((entry) => !entry.matches(".cut ~ .entry")).length);
   check("dragging puts the line behind all", await above() === total, `${await above()} of ${total}`);
+  check("and what it takes in can be judged", await page.locator(".row .judging").first().isVisible());
   check("and the headline follows", (await page.locator(".reason").textContent()) .startsWith(`${total} of `));
   await curve.focus();
   await page.keyboard.press("Home");
@@ -185,6 +186,19 @@ try {
   check("no script can read the token", !(await guarded.evaluate(() => document.cookie + JSON.stringify(localStorage))).includes(token));
   await search(guarded, url, "retry");
   check("the cookie opens the index", await results(guarded).count() > 0);
+  // A browser keeps a document for the way back, and another one can sign out meanwhile.
+  const turn = (type) => guarded.evaluate((name) => { window.dispatchEvent(new PageTransitionEvent(name, { persisted: true })); }, type);
+  await turn("pagehide");
+  check("what the browser keeps of a guarded index is hidden", !await guarded.locator("main").isVisible());
+  await turn("pageshow");
+  await results(guarded).first().waitFor();
+  await guarded.context().clearCookies();
+  await turn("pageshow");
+  await guarded.locator("#token").waitFor();
+  check("and gone after signing out", await results(guarded).count() === 0);
+  await guarded.fill("#token", token);
+  await guarded.keyboard.press("Enter");
+  await results(guarded).first().waitFor();
   await guarded.locator("#leave").click();
   await guarded.locator("#token").waitFor();
   check("signing out ends it", await guarded.locator("#query").count() === 0);

@@ -11,6 +11,9 @@ export async function views(browser, base, report) {
   await liveIndex(browser, page, base);
   await updating(browser, page, base);
   await small(browser, base);
+  await outOfSight(browser, base);
+  await widths(browser, page, base);
+  await longQuestion(browser, page, base);
   await page.context().close();
 }
 
@@ -101,6 +104,12 @@ async function judgements(browser, page, base) {
   await page.locator(".judging").first().waitFor();
   const below = (await texts(".cut ~ .row")).join();
   check("the same search shows below the line what was judged", below.includes("judged not relevant"), below);
+  const judged = await page.locator(".cut ~ .row .judging button[aria-pressed=true]").first().elementHandle();
+  for (const [said, isJudged] of [["is taken back", "false"], ["is noted as not relevant", "true"]]) {
+    await judged.click();
+    await page.locator("#said.shown", { hasText: said }).waitFor();
+    check(`there it ${said}`, await judged.getAttribute("aria-pressed") === isJudged);
+  }
   await page.goto(`${base}/?view=insights`);
   await page.getByText("Whether probabilities come true shows here").waitFor();
   check("insights count judgements", /^\d+ results of \d+ searches were judged, /.test(await page.locator("h2:text('Judgements') + p").textContent()));
@@ -236,7 +245,7 @@ async function updating(browser, page, base) {
   };
   const warnings = ["the index is being updated (2 of 5 so far); new text may not be found yet"];
   await during((answer) => { answer.warnings = warnings; });
-  check("what is missing is no error", await page.locator(".warning").count() === 0);
+  check("what is missing is no error", await page.locator("main .warning").count() === 0);
   await browser.accessible(page, "a search while files are read");
   await notice.getByRole("button", { name: "Search again" }).click();
   await notice.waitFor({ state: "detached" });
@@ -253,6 +262,7 @@ async function updating(browser, page, base) {
 /** What a small screen needs: the whole question in sight, and places that a finger hits. The place of a result has a title that leads there, too. */
 async function small(browser, base) {
   const page = await browser.opened(base, { viewport: { width: 375, height: 812 } });
+  let places = 0;
   const question = "when a job failed and is tried again, how long does the queue wait before it runs the next time and where is that set";
   for (const [name, path, sign] of [
     ["the first view", "/", ".asked li"], ["a search", `/?query=${encodeURIComponent(question)}`, ".reason"], ["a document", "/?view=document&at=src/retry.rs&from=8&to=9&query=retry", "aside li"],
@@ -265,6 +275,61 @@ async function small(browser, base) {
     const low = await page.locator("a[href], button, input:not([type=checkbox]), select, textarea, summary, label.choice").evaluateAll((all) => all
       .filter((one) => one.checkVisibility() && !one.matches(".skip, .meta .place a") && one.getBoundingClientRect().height < 39.5).map((one) => `${one.tagName} ${one.textContent.slice(0, 30)}`));
     browser.check(`a finger hits all of ${name}`, low.length === 0, low.slice(0, 5).join("; "));
+    const breaks = await page.locator("wbr").evaluateAll((all) => all.map((one) => getComputedStyle(one.parentElement).display));
+    places += breaks.length;
+    browser.check(`names stay whole in ${name}`, !breaks.some((display) => /flex|grid/.test(display)), [...new Set(breaks)].join());
   }
+  browser.check("there are names that may break", places > 0);
   await page.context().close();
+}
+
+/** A tab out of sight does not listen, since all tabs share few connections, and no stream waits for that of another tab. */
+async function outOfSight(browser, base) {
+  const page = await browser.opened(base);
+  await page.addInitScript(() => {
+    const { fetch } = globalThis;
+    globalThis.streams = [];
+    globalThis.fetch = (address, options) => {
+      if (address === "/v1/events") globalThis.streams.push(options);
+      return fetch(address, options);
+    };
+  });
+  const turn = (isHidden) => page.evaluate((value) => {
+    Object.defineProperty(document, "hidden", { configurable: true, value });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, isHidden);
+  const open = () => page.evaluate(() => globalThis.streams.filter(({ signal }) => !signal.aborted).length);
+  await page.goto(`${base}/?view=index`);
+  await page.locator(".job:not(:empty)").waitFor();
+  browser.check("a stream waits for no other", await page.evaluate(() => globalThis.streams.every(({ cache }) => cache === "no-store")));
+  await turn(true);
+  browser.check("a tab out of sight does not listen", await open() === 0, await open());
+  await turn(false);
+  await page.waitForFunction(() => globalThis.streams.length === 2);
+  browser.check("and does when it is back", await open() === 1, await open());
+  await page.context().close();
+}
+
+/** The filters stand beside the answers, or wait above them. */
+async function widths(browser, page, base) {
+  await browser.search(page, base, "retry");
+  for (const [width, isOpen] of [[768, false], [1024, true], [768, false], [1280, true]]) {
+    await page.setViewportSize({ width, height: 900 });
+    const choice = page.locator(".filters .choice").first();
+    await choice.waitFor({ state: isOpen ? "visible" : "hidden" }).catch(() => {});
+    browser.check(`the filters are ${isOpen ? "open" : "closed"} at ${width} pixels`, await choice.isVisible() === isOpen);
+  }
+}
+
+/** A question that no server would take in an address. */
+async function longQuestion(browser, page, base) {
+  const question = `retry ${"ö".repeat(7000)}`;
+  await page.goto(base);
+  await page.locator("#query").fill(question);
+  await page.keyboard.press("Enter");
+  await page.locator(".reason").waitFor();
+  browser.check("a long question is not in the address", page.url().length < 20_000, page.url().length);
+  await page.reload();
+  await page.locator(".reason").waitFor();
+  browser.check("and is there when the page is loaded again", await page.locator("#query").inputValue() === question);
 }

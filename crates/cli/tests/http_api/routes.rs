@@ -321,6 +321,11 @@ fn answers_are_compressed_tagged_and_not_sent_twice() {
     assert_eq!(serde_json::from_slice::<Value>(&whole).expect("JSON")["namespaces"], plain.json()["namespaces"]);
     let short = send(&server, "GET /v1/documents?path=oven.md", &[("Accept-Encoding", "gzip")], "");
     assert_eq!(short.header("content-encoding"), None, "too short to pay");
+    for path in ["/v1/cut", "/mcp"] {
+        let headers = [("Content-Encoding", "gzip"), ("Content-Type", "application/json")];
+        let refused = send(&server, &format!("POST {path}"), &headers, "not gzip either");
+        assert!(refused.status == 415 && refused.body.contains("uncompressed"), "{path}: {refused:?}");
+    }
     for path in
         ["/v1/documents?path=oven.md", "/v1/files", "/v1/outline?path=src", "/v1/openapi.json", "/v1/namespaces"]
     {

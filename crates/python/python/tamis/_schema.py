@@ -561,6 +561,8 @@ class PoolEntry(Convertible):
     """One candidate of the pool, for explanations: an entry with the figures of its best passage, or a passage if
     passages are counted."""
 
+    id: str
+    """The passage's identifier, which `tamis get` takes."""
     kept: bool
     """True if the cut kept it."""
     rank: int | None
@@ -617,6 +619,9 @@ class PoolEntry(Convertible):
     if the reranker did not read it."""
     probability: float | None
     """The probability that it answers the query by all evidence, if the cut gives one."""
+    judged_relevant: bool | None
+    """True if people said of it, for this question, that it answers; False if they said that it does not; None if they
+    said nothing."""
     evidence: list[EvidencePart]
     """What each piece of evidence adds to its odds among the entries of the list; empty where the evidence was not
     weighed. Whether the list holds an answer at all is in the diagnostics of the cut (`answer`)."""

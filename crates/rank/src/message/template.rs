@@ -50,11 +50,13 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let bytes = text.as_bytes();
     let mut open: Option<u8> = None;
+    // A string without a space is a path or a key, whose words are no message.
+    let mut is_name = false;
     // The mark of a string that three marks begin. It is documentation more often than a message.
     let mut long: Option<u8> = None;
     let mut at = 0;
     while at < bytes.len() {
-        let in_string = open.is_some();
+        let in_string = open.is_some() && !is_name;
         let rest = &text[at..];
         match bytes[at] {
             // An escaped character is no letter of a word. A line that ends so goes on.
@@ -71,6 +73,7 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
                 match kind {
                     Marked::Begins => {
                         open = Some(mark);
+                        is_name = has_no_space(&bytes[at + length..], mark);
                         pieces.push(Piece::Mark);
                     }
                     Marked::Ends => {
@@ -122,6 +125,17 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
         }
     }
     pieces
+}
+
+/// Returns `true` if a string that ends with a mark has no space before it. O(length of its first word).
+fn has_no_space(string: &[u8], mark: u8) -> bool {
+    let mut escaped = false;
+    let ends = |byte: &&u8| {
+        let ends = byte.is_ascii_whitespace() || **byte == mark && !escaped;
+        escaped = **byte == b'\\' && !escaped;
+        ends
+    };
+    string.iter().find(ends).is_none_or(|byte| *byte == mark)
 }
 
 /// The letters before a string of Python.

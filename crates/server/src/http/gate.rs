@@ -12,7 +12,9 @@ use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
+};
 use axum::middleware::Next;
 use axum::response::Response;
 use governor::clock::{Clock, DefaultClock};
@@ -168,7 +170,16 @@ impl Gate {
     }
 
     /// Reads the message of a call, unless too many are in progress or waiting.
-    pub async fn accept(&self, share: Share, connection: &Connection, body: Body) -> Result<Bytes, Problem> {
+    pub async fn accept(
+        &self,
+        share: Share,
+        connection: &Connection,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Bytes, Problem> {
+        if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
+            return Err(Problem::new(Kind::MediaType, "Content-Encoding: not supported; send the body uncompressed"));
+        }
         if self.server.active_calls().count() >= MAX_CALLS || self.server.calls_of(share) >= MAX_CALLS_EACH {
             return Err(Problem::new(Kind::Unavailable, "too many calls at once; try again"));
         }

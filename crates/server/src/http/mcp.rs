@@ -73,7 +73,7 @@ pub(crate) async fn answer(
         });
     }
 
-    let body = gate.accept(share, &identity.connection, body).await?;
+    let body = gate.accept(share, &identity.connection, &parts.headers, body).await?;
     let body = match stdio::well_formed(&body) {
         Cow::Borrowed(_) => body,
         Cow::Owned(mended) => mended.into(),

@@ -9,8 +9,7 @@ use axum::body::Body;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, REFERRER_POLICY,
-    VARY,
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, REFERRER_POLICY, VARY,
 };
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -98,12 +97,9 @@ pub(crate) async fn call(
     let is_post = parts.method == Method::POST;
     let body = if is_post { body } else { Body::empty() };
     let share = identity.share();
-    let body = gate.accept(share, &identity.connection, body).await?;
+    let body = gate.accept(share, &identity.connection, &parts.headers, body).await?;
     let query = parts.uri.query().unwrap_or_default();
     let mut given = match is_post {
-        true if parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") => {
-            return Err(Problem::new(Kind::MediaType, "Content-Encoding: not supported; send the body uncompressed"));
-        }
         true if !body.is_empty() && !is_json(&parts.headers) => {
             return Err(Problem::new(Kind::MediaType, "Content-Type: must be application/json"));
         }

@@ -9,9 +9,9 @@
 //! other, so that one pass finds it in thousands of namespaces.
 
 mod fields;
+mod near_terms;
 mod query;
 mod search;
-mod spelling;
 mod stems_and_stop_words;
 mod tokenizer;
 
@@ -42,11 +42,11 @@ use stems_and_stop_words::{ANALYSIS_VERSION, Analyzer};
 
 #[cfg(feature = "postgres")]
 pub(crate) use fields::{PassageTerms, TermReader};
+pub(crate) use near_terms::near_words;
 #[cfg(feature = "postgres")]
 pub(crate) use query::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms};
 #[cfg(feature = "postgres")]
 pub(crate) use search::MAX_WORDS as MOST_CONTAINED_WORDS;
-pub(crate) use spelling::near_words;
 pub use stems_and_stop_words::{Highlighter, Mark};
 #[cfg(feature = "postgres")]
 pub(crate) use stems_and_stop_words::{query_words, text_terms};

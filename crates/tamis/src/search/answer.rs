@@ -491,6 +491,8 @@ pub struct IndexReport {
 /// counted.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct PoolEntry {
+    /// The passage's identifier, which `tamis get` takes.
+    pub id: String,
     /// True if the cut kept it.
     pub kept: bool,
     /// Its place in the answer, from 1; null if the answer does not show it. Age and diversity change the order.
@@ -546,6 +548,8 @@ pub struct PoolEntry {
     pub judged: Option<f64>,
     /// The probability that it answers the query by all evidence, if the cut gives one.
     pub probability: Option<f64>,
+    /// True if people said of it, for this question, that it answers; false if they said that it does not; null if they said nothing.
+    pub judged_relevant: Option<bool>,
     /// What each piece of evidence adds to its odds among the entries of the list; empty where the evidence was not weighed. Whether
     /// the list holds an answer at all is in the diagnostics of the cut (`answer`).
     pub evidence: Vec<EvidencePart>,

@@ -213,6 +213,7 @@ pub(crate) fn pool_entries(
     let pool_entry = |((at, entry), known): ((usize, &Entry), Vec<Attribute>)| {
         let Candidate { passage, scores, .. } = &entry.best;
         PoolEntry {
+            id: passage.id.clone(),
             kept: at < decided.cut.keep,
             rank: ranks.get(&entry.best.id()).copied(),
             namespace: passage.namespace.clone(),
@@ -239,6 +240,7 @@ pub(crate) fn pool_entries(
             added: entry.added,
             judged: entry.judged,
             probability: entry.probability,
+            judged_relevant: entry.label,
             evidence: entry.evidence.as_ref().map(evidence_parts).unwrap_or_default(),
         }
     };
