@@ -186,7 +186,7 @@ impl Cut {
         Ok(whole)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, Option<Bound<'py, PyList>>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
         let list = serde_json::to_string(&*self.list).unwrap_or_default();
         Ok((py.import("tamis._tamis")?.getattr("pickled_cut")?, (list, self.groups(py))))
     }
@@ -212,6 +212,9 @@ impl Cut {
         figure(&self.list.list.values, self.cut().keep, &self.__repr__())
     }
 }
+
+/// A function, with its arguments, that makes a cut again.
+type Pickle<'py> = (Bound<'py, PyAny>, (String, Option<Bound<'py, PyList>>));
 
 /// The cut of a pickle.
 #[pyfunction]
