@@ -151,7 +151,9 @@ impl Pool {
         Ok(Pool { background: self.background, attached: self.attached, ..Pool::scores(scores)? })
     }
 
-    /// The pool with what is known of its background, on the same scale as its values.
+    /// The pool with what is known of its background, on the same scale as its values. A rule reads its mean; that nothing may stand
+    /// out from it is for a [`Gate`](crate::Gate) to say. `tamis::lists` asks one for a list of scores with a sample of twenty or
+    /// more: its best must be 3.4 standard deviations better than the mean.
     ///
     /// # Errors
     /// [`PoolError::Background`] when the mean or the deviation is not finite, or the deviation is negative.

@@ -3,6 +3,7 @@
 use crate::error;
 use crate::scores::{Scores, optional};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
 use tamis::lists::{ListEntry, Reference, sample_background};
 
@@ -126,6 +127,37 @@ pub fn retrievers(
 
 #[pymethods]
 impl Background {
+    /// The background with these figures.
+    #[new]
+    fn new(py: Python<'_>, mean: f64, deviation: f64, count: i64) -> PyResult<Background> {
+        let named =
+            [("mean", mean, mean.is_finite()), ("deviation", deviation, deviation.is_finite() && deviation >= 0.0)];
+        if let Some((name, figure, _)) = named.into_iter().find(|(.., fits)| !fits) {
+            let allowed = if name == "mean" { "a finite number" } else { "a finite number, at least 0" };
+            return Err(error::parameter(py, name, &figure.to_string(), allowed));
+        }
+        let count = usize::try_from(count)
+            .map_err(|_| error::parameter(py, "count", &count.to_string(), "a whole number, at least 0"))?;
+        Ok(Background { kind: Kind::Scores(tamis_cut::Background { mean, deviation, count }) })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        match &self.kind {
+            Kind::Scores(scores) => {
+                let figures = (scores.mean, scores.deviation, scores.count).into_pyobject(py)?;
+                Ok((py.get_type::<Background>().into_any(), figures))
+            }
+            Kind::Retrievers(sample) => {
+                let samples = PyDict::new(py);
+                samples.set_item("similarity", sample.iter().map(|entry| entry.similarity).collect::<Vec<_>>())?;
+                samples.set_item("bm25", sample.iter().map(|entry| entry.bm25).collect::<Vec<_>>())?;
+                let measure = py.import("tamis._tamis")?.getattr("background")?;
+                let measured = py.import("functools")?.getattr("partial")?.call((measure,), Some(&samples))?;
+                Ok((measured, PyTuple::empty(py)))
+            }
+        }
+    }
+
     /// Mean score of the sample; None for one with a similarity or BM25.
     #[getter]
     fn mean(&self) -> Option<f64> {

@@ -72,7 +72,8 @@ pub fn check_kinds(py: Python<'_>, has_scores: bool, has_retrievers: bool, dista
 /// mean score of irrelevant results, or a sample of them (`background()`): with a sample, the method "auto" first asks if
 /// anything stands out, so that a list without an answer comes back empty. `want` says how much: "one", "best" or "all".
 ///
-/// `method` is one of `methods()`, whose parameters are further keyword arguments: `cut(scores, "kneedle", sensitivity=2)`.
+/// `method` is one of `methods()`, whose parameters are further keyword arguments (`lambda_` for `lambda`):
+/// `cut(scores, "kneedle", sensitivity=2)`; or it holds them itself: `"kneedle:sensitivity=2"`.
 /// Entries of one of the `groups` count once, by the best of them. `tokens`, or `texts`, are for `budget_tokens`.
 ///
 /// Raises ParameterError, which names the parameter, the value and what is allowed.
@@ -94,7 +95,7 @@ pub fn cut<'py>(
     similarity: Option<&Bound<'py, PyAny>>,
     bm25: Option<&Bound<'py, PyAny>>,
     coverage: Option<&Bound<'py, PyAny>>,
-    tokens: Option<Vec<usize>>,
+    tokens: Option<&Bound<'py, PyAny>>,
     texts: Option<Vec<String>>,
     fusion_weight: f64,
     gate: bool,
@@ -105,6 +106,7 @@ pub fn cut<'py>(
     let plan = Plan::parse(py, method, want, (distance, sort, fusion_weight, gate), parameters)?;
     let background = Given::read(background)?;
 
+    let tokens = tokens.map(counts).transpose()?;
     let is_plain = groups.is_none() && coverage.is_none() && texts.is_none();
     if let Some(scores) = scores.filter(|_| is_plain) {
         let scores = Scores::from_object("scores", scores)?;
@@ -161,6 +163,19 @@ fn scored(name: &str, scores: &Bound<'_, PyAny>) -> PyResult<Vec<ListEntry>> {
         return Err(error::parameter(scores.py(), &format!("{name}[{at}]"), &value, "a finite number"));
     }
     Ok(numbers.iter().map(|score| ListEntry { score: Some(score), ..ListEntry::default() }).collect())
+}
+
+/// The number of tokens of each entry.
+fn counts(tokens: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let read = Scores::from_object("tokens", tokens)?;
+    let count = |(at, number): (usize, f64)| {
+        if number < 0.0 || number.fract() != 0.0 || !number.is_finite() {
+            let name = format!("tokens[{at}]");
+            return Err(error::parameter(tokens.py(), &name, &number.to_string(), "a whole number, at least 0"));
+        }
+        Ok(number as usize)
+    };
+    read.numbers().iter().enumerate().map(count).collect()
 }
 
 fn same_length(py: Python<'_>, name: &str, length: Option<usize>, entries: usize) -> PyResult<()> {

@@ -3,11 +3,11 @@
 use crate::background::{Given, retrievers};
 use crate::cut::{Plan, check_kinds};
 use crate::error;
-use crate::result::{Cut, Decided};
+use crate::result::{Cut, Decided, unpickled};
 use crate::scores::Batch;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySlice};
+use pyo3::types::{PyDict, PySlice, PyString};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tamis::lists::{DecidedList, ListCutter, ListEntry, ListError};
@@ -23,8 +23,8 @@ pub struct Cuts {
 
 /// Cut many ranked lists, each where its relevance ends.
 ///
-/// `scores` is an array of two dimensions, or lists of any lengths. `background` is one for all lists, or a list with one for
-/// each. The rest is as in `cut`.
+/// `scores` is an array of two dimensions, or lists of any lengths. `background` is one for all lists, or a list or array with one
+/// for each. The rest is as in `cut`.
 #[pyfunction]
 #[pyo3(signature = (
     scores=None, method="auto", background=None, want=None, *, distance=false, sort=false, similarity=None, bm25=None,
@@ -95,19 +95,17 @@ fn both(
 
 /// One background for all lists, or one for each.
 fn backgrounds(background: Option<&Bound<'_, PyAny>>, lists: usize) -> PyResult<Vec<Given>> {
-    let Some(several) = background.and_then(|background| background.cast::<PyList>().ok()) else {
+    let listed = background.filter(|background| !background.is_instance_of::<PyString>());
+    let Some(several) = listed.and_then(|background| background.try_iter().ok()) else {
         return Ok(vec![Given::read(background)?]);
     };
+    let py = several.py();
+    let several = several.collect::<PyResult<Vec<_>>>()?;
     if several.len() != lists || lists == 0 {
         let value = format!("{} backgrounds", several.len());
-        return Err(error::parameter(
-            several.py(),
-            "background",
-            &value,
-            &format!("one, or one for each of {lists} lists"),
-        ));
+        return Err(error::parameter(py, "background", &value, &format!("one, or one for each of {lists} lists")));
     }
-    several.iter().map(|background| Given::read(Some(&background))).collect()
+    several.iter().map(|background| Given::read(Some(background))).collect()
 }
 
 /// Decides all lists without the interpreter, which is only asked for Ctrl-C.
@@ -171,9 +169,22 @@ impl Cuts {
         Ok(cuts.collect::<Vec<_>>().into_pyobject(py)?.try_iter()?.into_any().unbind())
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let lists: Vec<&Decided> = self.lists.iter().map(|decided| &**decided).collect();
+        Ok((py.import("tamis._tamis")?.getattr("pickled_cuts")?, (serde_json::to_string(&lists).unwrap_or_default(),)))
+    }
+
     fn __repr__(&self) -> String {
         let kept: usize = self.lists.iter().map(|decided| decided.list.cut.keep).sum();
         let all: usize = self.lists.iter().map(|decided| decided.list.cut.candidates).sum();
         format!("<tamis.Cuts: {} lists, kept {kept} of {all}>", self.lists.len())
     }
+}
+
+/// The cuts of a pickle.
+#[pyfunction]
+pub fn pickled_cuts(py: Python<'_>, lists: &str) -> PyResult<Cuts> {
+    let lists: Vec<Decided> = unpickled(py, lists)?;
+    lists.iter().try_for_each(|decided| decided.check(py))?;
+    Ok(Cuts { lists: lists.into_iter().map(Arc::new).collect() })
 }

@@ -33,17 +33,17 @@ fn made(py: Python<'_>, class: &str, message: &str, parameter: Option<[&str; 3]>
     Ok(PyErr::from_value(class.call((message,), Some(&fields))?))
 }
 
-/// A method, or one of its parameters, that is not allowed.
-pub fn of_rule(py: Python<'_>, error: &RuleError) -> PyErr {
+/// A method, which the argument `method` names, or one of its parameters that is not allowed.
+pub fn of_rule(py: Python<'_>, error: &RuleError, method: &str) -> PyErr {
     let message = error.to_string();
     match error {
         RuleError::UnknownMethod { name, allowed, .. } => {
-            argument_error(py, "method", name, &allowed.join(", "), &message)
+            argument_error(py, method, name, &allowed.join(", "), &message)
         }
         RuleError::UnknownParameter { name, allowed, .. } => {
             argument_error(py, name, "", &allowed.join(", "), &message)
         }
-        RuleError::NotAssigned { part, .. } => argument_error(py, "method", part, "PARAM=VALUE", &message),
+        RuleError::NotAssigned { part, .. } => argument_error(py, method, part, "PARAM=VALUE", &message),
         RuleError::Repeated { parameter, .. } => argument_error(py, parameter, "", "given once", &message),
         RuleError::OutOfRange { parameter, value, range, .. } => {
             argument_error(py, parameter, value, &range.to_string(), &message)
@@ -55,10 +55,10 @@ pub fn of_rule(py: Python<'_>, error: &RuleError) -> PyErr {
     }
 }
 
-/// An aim that a method does not have.
-pub fn of_aim(py: Python<'_>, error: &AimError) -> PyErr {
+/// An aim that a method does not have. The argument `method` names the method.
+pub fn of_aim(py: Python<'_>, error: &AimError, method: &str) -> PyErr {
     match error {
-        AimError::NotAllowed(error) => of_rule(py, error),
+        AimError::NotAllowed(error) => of_rule(py, error, method),
         AimError::NoSuchAim { aim, able, .. } => {
             argument_error(py, aim, "", &format!("used with {able}"), &error.to_string())
         }
@@ -97,10 +97,11 @@ pub fn of_list(py: Python<'_>, error: &ListError, place: &str) -> PyErr {
 
 /// An operation on an index that failed.
 pub fn of_index(py: Python<'_>, error: &Error) -> PyErr {
-    let message = error.to_string();
+    // The arguments of Python, in place of the names that Rust has for them.
+    let message = error.to_string().replace("IndexBuilder::set", "settings");
     let class = match error {
         Error::Argument { name, value, allowed } => return argument_error(py, name, value, allowed, &message),
-        Error::Aim(error) => return of_aim(py, error),
+        Error::Aim(error) => return of_aim(py, error, "cut"),
         Error::Cancelled => "Cancelled",
         Error::Config(_) => "ConfigError",
         Error::NotFound { .. }
@@ -113,7 +114,8 @@ pub fn of_index(py: Python<'_>, error: &Error) -> PyErr {
         Error::Store(StoreError::Busy { .. }) => "BusyError",
         Error::Store(StoreError::Unavailable { .. } | StoreError::WriterLost { .. }) => "UnavailableError",
         Error::Store(StoreError::Missing { .. }) => "NotFoundError",
-        Error::Store(StoreError::Glob { .. } | StoreError::Invalid { .. }) => "ParameterError",
+        Error::Store(StoreError::Glob { glob, reason }) => return argument_error(py, "paths", glob, reason, &message),
+        Error::Store(StoreError::Invalid { .. }) => "ParameterError",
         Error::Store(_) | Error::NotPublished { .. } | Error::IndexDirectory { .. } => "StoreError",
         _ => "TamisError",
     };

@@ -1,7 +1,7 @@
 //! `tamis.evaluate`: the figures of `tamis eval` for a run.
 
 use crate::error;
-use crate::interruptible::interruptible;
+use crate::interruptible::{interruptible, refuse_fork};
 use pyo3::prelude::*;
 use tamis::config::Config;
 use tamis::evaluate::{EvaluationError, Measurement, cuts as named_cuts, from_results};
@@ -30,6 +30,7 @@ pub fn evaluate(
     beta: f64,
     depths: Vec<usize>,
 ) -> PyResult<Evaluation> {
+    refuse_fork(py, None)?;
     let default = Options::default();
     let baseline = baseline.unwrap_or_else(|| default.baseline.clone());
     let options = Options { seed, resamples, baseline, beta, ranking_depths: depths, ..default };

@@ -1,11 +1,12 @@
 //! `tamis.Index`: an open index. Its answers are JSON, of which the package's own files make dataclasses.
 
 use crate::error;
-use crate::interruptible::{Refresh, interruptible};
+use crate::interruptible::{Refresh, interruptible, refuse_fork};
 use crate::request::complete;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tamis::feedback::Label;
@@ -19,6 +20,8 @@ use tamis::{Error, Freshness, GetRequest, RunOptions, SearchRequest};
 pub struct PyIndex {
     index: Arc<tamis::Index>,
     caller: SearchCaller,
+    /// The process that opened it.
+    opened_in: u32,
 }
 
 /// An answer as JSON, with the scores of its pool, best first.
@@ -47,7 +50,7 @@ impl PyIndex {
             builder.open()
         })?;
         let index = opened.map_err(|error| error::of_index(py, &error))?;
-        Ok(PyIndex { index: Arc::new(index), caller: SearchCaller::connection() })
+        Ok(PyIndex { index: Arc::new(index), caller: SearchCaller::connection(), opened_in: std::process::id() })
     }
 
     /// The root of the tree, and the directory of the index.
@@ -124,9 +127,10 @@ impl PyIndex {
     }
 
     /// Starts to bring the index up to date: with every model if `wait` is true, else with the first.
-    fn refresh(&self, wait: bool, reread: bool) -> Refresh {
+    fn refresh(&self, py: Python<'_>, wait: bool, reread: bool) -> PyResult<Refresh> {
+        refuse_fork(py, Some(self.opened_in))?;
         let options = if wait { RunOptions::WHOLE } else { RunOptions::FIRST_MODEL };
-        Refresh::start(self.index.clone(), RunOptions { reread, ..options })
+        Ok(Refresh::start(self.index.clone(), RunOptions { reread, ..options }))
     }
 }
 
@@ -136,6 +140,7 @@ impl PyIndex {
         py: Python<'_>,
         work: impl FnOnce(&dyn tamis::Observer) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
+        refuse_fork(py, Some(self.opened_in))?;
         interruptible(py, work)?.map_err(|error| error::of_index(py, &error))
     }
 }
@@ -145,12 +150,15 @@ fn json(answer: &impl Serialize) -> String {
     serde_json::to_string(answer).unwrap_or_default()
 }
 
-/// Reads a request. The error of a value begins with the name of its argument.
+/// Reads a request. The error of a value begins with the name of its argument, and says then what is allowed.
 fn read<T: DeserializeOwned>(py: Python<'_>, request: &str) -> PyResult<T> {
     // A value, whose errors name no line and column.
-    let read = serde_json::from_str(request).and_then(serde_json::from_value::<T>);
-    read.map_err(|error| {
+    let asked: Value = serde_json::from_str(request).unwrap_or_default();
+    T::deserialize(&asked).map_err(|error| {
         let message = error.to_string();
-        error::argument_error(py, message.split(':').next().unwrap_or_default(), "", "", &message)
+        let (name, fault) = message.split_once(": ").unwrap_or_default();
+        let value = asked.get(name).map(Value::to_string).unwrap_or_default();
+        let allowed = fault.split_once("must be ").or_else(|| fault.split_once("; "));
+        error::argument_error(py, name, &value, allowed.map_or(fault, |(_, allowed)| allowed), &message)
     })
 }

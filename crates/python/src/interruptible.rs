@@ -3,7 +3,7 @@
 use crate::error;
 use pyo3::exceptions::PyStopIteration;
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -13,6 +13,27 @@ use tamis::{Error, Observer, RunOptions, Stage};
 
 /// How often Ctrl-C is looked for.
 const SIGNALS_EVERY: Duration = Duration::from_millis(50);
+
+/// The process that first shared work among threads; 0 before. A fork of it has none of these threads, and would wait for them for
+/// ever.
+static THREADS_OF: AtomicU32 = AtomicU32::new(0);
+
+/// Refuses to share work among threads in a fork of the process that did so first. Nor may a fork use the files and connections of
+/// an index that was opened before it, in the process `opened_in`.
+pub fn refuse_fork(py: Python<'_>, opened_in: Option<u32>) -> PyResult<()> {
+    let here = std::process::id();
+    let first = THREADS_OF.compare_exchange(0, here, SeqCst, SeqCst).err().unwrap_or(here);
+    match [opened_in.unwrap_or(here), first].into_iter().find(|&process| process != here) {
+        None => Ok(()),
+        Some(process) => {
+            let message = format!(
+                "tamis was in use in process {process} before this one was forked from it, and its threads did not come along; \
+                 start processes with \"spawn\" or \"forkserver\", or use tamis only after the fork"
+            );
+            Err(error::exception(py, "TamisError", &message))
+        }
+    }
+}
 
 /// Follows a call for another thread, and stops it at its word.
 #[derive(Default)]

@@ -29,7 +29,7 @@ mod _tamis {
     #[pymodule_export]
     use crate::cut::cut;
     #[pymodule_export]
-    use crate::cut_many::{Cuts, cut_many};
+    use crate::cut_many::{Cuts, cut_many, pickled_cuts};
     #[pymodule_export]
     use crate::evaluate::{Evaluation, evaluate};
     #[pymodule_export]
@@ -37,7 +37,7 @@ mod _tamis {
     #[pymodule_export]
     use crate::interruptible::Refresh;
     #[pymodule_export]
-    use crate::result::{Cut, plot};
+    use crate::result::{Cut, pickled_cut, plot};
     #[pymodule_export]
     use crate::rule::methods;
 

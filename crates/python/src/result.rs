@@ -1,9 +1,12 @@
 //! A decided list, as Python sees it.
 
+use crate::error;
 use crate::rule::object;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tamis::lists::{DecidedList, GroupedList};
 
@@ -15,7 +18,8 @@ pub struct Cut {
     labels: Option<Py<PyList>>,
 }
 
-/// A decided list, or one of groups.
+/// A decided list, or one of groups. A pickle holds it as JSON.
+#[derive(Serialize, Deserialize)]
 pub struct Decided {
     pub list: DecidedList,
     /// The entries of each candidate, where groups were given.
@@ -35,6 +39,15 @@ impl From<GroupedList> for Decided {
 }
 
 impl Decided {
+    /// Refuses a pickle whose parts do not fit.
+    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let (list, candidates) = (&self.list, self.list.values.len());
+        let fits = list.cut.keep <= candidates
+            && list.positions().count() == candidates
+            && self.members.as_ref().is_none_or(|members| members.len() == candidates);
+        if fits { Ok(()) } else { Err(not_pickled(py)) }
+    }
+
     /// The positions of the entries of the first `count` candidates.
     fn positions(&self, count: usize) -> Vec<usize> {
         match &self.members {
@@ -173,6 +186,11 @@ impl Cut {
         Ok(whole)
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickle<'py>> {
+        let list = serde_json::to_string(&*self.list).unwrap_or_default();
+        Ok((py.import("tamis._tamis")?.getattr("pickled_cut")?, (list, self.groups(py))))
+    }
+
     fn __len__(&self) -> usize {
         self.list.positions(self.cut().keep).len()
     }
@@ -193,6 +211,27 @@ impl Cut {
     fn _repr_html_(&self) -> String {
         figure(&self.list.list.values, self.cut().keep, &self.__repr__())
     }
+}
+
+/// A function, with its arguments, that makes a cut again.
+type Pickle<'py> = (Bound<'py, PyAny>, (String, Option<Bound<'py, PyList>>));
+
+/// The cut of a pickle.
+#[pyfunction]
+#[pyo3(signature = (list, groups))]
+pub fn pickled_cut(py: Python<'_>, list: &str, groups: Option<Py<PyList>>) -> PyResult<Cut> {
+    let decided: Decided = unpickled(py, list)?;
+    decided.check(py)?;
+    Ok(Cut::new(Arc::new(decided), groups))
+}
+
+/// The contents of a pickle.
+pub fn unpickled<T: DeserializeOwned>(py: Python<'_>, text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|_| not_pickled(py))
+}
+
+fn not_pickled(py: Python<'_>) -> PyErr {
+    error::exception(py, "TamisError", "this is no pickled cut, or one of another version; cut the list again")
 }
 
 /// The curve of values with a cut, as HTML for a notebook.

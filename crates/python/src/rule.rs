@@ -52,10 +52,14 @@ fn made(
             error::parameter(py, "want", &format!("{word:?}"), &format!("one of {}", Want::NAMES.join(", ")))
         })?,
     };
-    let mut rule = parse(method).map_err(|error| error::of_rule(py, &error))?;
+    let mut rule = parse(method).map_err(|error| error::of_rule(py, &error, "method"))?;
     if let Some(parameters) = parameters {
-        let given: Vec<(String, Value)> =
-            parameters.iter().map(|(name, value)| Ok((name.extract()?, read(&value)?))).collect::<PyResult<_>>()?;
+        let given = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            let name: String = name.extract()?;
+            // `lambda` is a word of Python's own.
+            Ok((if name == "lambda_" { "lambda".to_owned() } else { name }, read(&value)?))
+        };
+        let given: Vec<(String, Value)> = parameters.iter().map(given).collect::<PyResult<_>>()?;
         let mut settings: Vec<(&str, Value)> = rule.settings();
         for (name, value) in &given {
             match settings.iter_mut().find(|(known, _)| known == name) {
@@ -63,9 +67,9 @@ fn made(
                 None => settings.push((name, value.clone())),
             }
         }
-        rule = build(rule.name(), settings).map_err(|error| error::of_rule(py, &error))?;
+        rule = build(rule.name(), settings).map_err(|error| error::of_rule(py, &error, "method"))?;
     }
-    TunedRule::new(rule.as_ref(), wanted, &Aim::default()).map_err(|error| error::of_aim(py, &error))
+    TunedRule::new(rule.as_ref(), wanted, &Aim::default()).map_err(|error| error::of_aim(py, &error, "method"))
 }
 
 /// A parameter's value. The range of the parameter refuses what has no business there.

@@ -255,12 +255,29 @@ class TestHaystack:
             TamisCutter().run([Document(content="x")])
         assert TamisCutter().run([]) == {"documents": []}
 
+    def test_a_stored_cutter_keeps_its_background(self):
+        from haystack import Document, Pipeline
+
+        from tamis.adapters.haystack import TamisCutter
+
+        pipeline = Pipeline()
+        pipeline.add_component("cutter", TamisCutter({"background": tamis.background([0.1, 0.2] * 10)}))
+        foreign = [Document(content=text, score=score) for text, score in zip(TEXTS, [0.21, 0.2, 0.19])]
+        for one in (pipeline, self.load(pipeline)):
+            assert one.run({"cutter": {"documents": foreign}})["cutter"]["documents"] == []
+
 
 # Vectors whose cosine similarity with [1, 0] falls after the second.
 VECTORS = [[1.0, 0.05], [1.0, 0.1], [0.2, 1.0], [0.15, 1.0], [0.1, 1.0]]
 
 
 class TestResults:
+    def test_pairs_have_their_score_first_or_last(self):
+        assert cut_results([("a", 0.9), ("b", 0.1)]) == [("a", 0.9)]
+        assert cut_results([(0.9, "a"), (0.1, "b")]) == [(0.9, "a")]
+        with pytest.raises(tamis.ParameterError, match=r"scores\[0\] = 'x': must be a number"):
+            cut_results([("a", "x")])
+
     def test_rerankers(self):
         library("rerankers", "rerankers")
         from rerankers.documents import Document

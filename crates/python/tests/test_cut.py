@@ -1,8 +1,10 @@
 """tamis.cut and tamis.cut_many on lists, against the library's own registry and the command."""
 
 import array
+import copy
 import json
 import math
+import pickle
 import random
 import subprocess
 import sys
@@ -64,6 +66,8 @@ def test_parameters_go_with_those_of_a_specification():
     assert tamis.cut(GAP, "fixed:k=2").count == 2
     assert tamis.cut(GAP, "fixed:k=2", k=4).count == 4
     assert tamis.cut(GAP, "fixed", k=5).count == 5
+    by_name, by_text = tamis.cut(GAP, "background", lambda_=0.7), tamis.cut(GAP, "background:lambda=0.7")
+    assert by_name.to_dict() == by_text.to_dict() == tamis.cut(GAP, "background", **{"lambda": 0.7}).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -77,6 +81,8 @@ def test_parameters_go_with_those_of_a_specification():
         ({"background": "low"}, "background", "a finite number"),
         ({"background": math.nan}, "background", "a finite number"),
         ({"tokens": [1, 2]}, "tokens", "one for each of 7 entries"),
+        ({"tokens": [1, 2, 3, -4, 5, 6, 7]}, "tokens[3]", "a whole number"),
+        ({"tokens": [0.5] * 7}, "tokens[0]", "a whole number"),
         ({"groups": ["a"]}, "groups", "one for each of 7 entries"),
         ({"budget_tokens": 100}, "tokens", "pass tokens="),
         ({"similarity": [1.0]}, "scores", "without similarity="),
@@ -256,6 +262,12 @@ def test_many_lists_can_have_a_background_each():
     low, high = tamis.background([0.1, 0.2] * 10), tamis.background([0.8, 0.9] * 10)
     cuts = tamis.cut_many([[0.9, 0.88, 0.1]] * 3, background=[low, high, None])
     assert cuts[0].count == 2 and cuts[1].count == 0 and cuts[2].count == 2
+    for several in ((low, high, None), iter([low, high, None])):
+        assert tamis.cut_many([[0.9, 0.88, 0.1]] * 3, background=several).counts == cuts.counts
+    means = array.array("d", [0.1, 0.8])
+    assert tamis.cut_many([[0.9, 0.88, 0.1]] * 2, background=means).counts == [
+        tamis.cut([0.9, 0.88, 0.1], background=mean).count for mean in means
+    ]
     with pytest.raises(tamis.ParameterError, match="one for each of 3 lists"):
         tamis.cut_many([[0.9]] * 3, background=[low])
     both = tamis.cut_many(similarity=[[0.9, 0.1], [0.5]], bm25=[[3, 1], [None]])
@@ -283,6 +295,35 @@ def test_other_threads_run_during_the_work():
     done.set()
     thread.join()
     assert steps > 50, f"only {steps} steps while lists were cut"
+
+
+def test_cuts_and_backgrounds_can_be_pickled_and_copied():
+    def copies(one):
+        return [pickle.loads(pickle.dumps(one)), copy.copy(one), copy.deepcopy(one)]
+
+    background = tamis.background([0.1, 0.2] * 10)
+    assert repr(tamis.Background(background.mean, background.deviation, background.count)) == repr(background)
+    both = tamis.background(similarity=[0.1, None, 0.2], bm25=[1.0, 2.0, None])
+    lists = [[0.9, math.nan, 0.8, 0.1], [0.1, 0.7, 0.69]]
+    for again in copies(background):
+        empty = tamis.cut([0.2, 0.19], background=again)
+        assert repr(again) == repr(background) and empty.method == "gate"
+    for again in copies(both):
+        asked = {"similarity": [0.8, 0.1], "bm25": [9.0, 0.5]}
+        assert tamis.cut(**asked, background=again).to_dict() == tamis.cut(**asked, background=both).to_dict()
+    cut = tamis.cut([0.9, 0.8, 0.7, 0.1], groups=["a", None, "a", "b"], background=background)
+    for again in copies(cut):
+        assert again.to_dict() == cut.to_dict() and (again.groups, again.kept) == (cut.groups, cut.kept)
+    cuts = tamis.cut_many(lists, sort=True)
+    for again in copies(cuts):
+        assert [one.to_dict() for one in again] == [one.to_dict() for one in cuts] and again.counts == cuts.counts
+    for figures in [(math.nan, 0.1, 20), (0.1, -0.1, 20), (0.1, 0.1, -1)]:
+        with pytest.raises(tamis.ParameterError):
+            tamis.Background(*figures)
+    make, (state, groups) = cut.__reduce__()
+    for broken in ("{}", state.replace('"keep":', '"keep":9')):
+        with pytest.raises(tamis.TamisError, match="no pickled cut"):
+            make(broken, groups)
 
 
 def test_a_cut_draws_its_curve():

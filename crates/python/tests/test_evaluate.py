@@ -94,6 +94,9 @@ def test_frames_are_read_as_dictionaries():
         ({"q": {"d": 1.0}}, {"q": {"d": 1}}, {"cuts": ["knedle"]}, "kneedle"),
         ({"q": {"d": 1.0}}, {"q": {"d": 1}}, {"beta": 0.0}, "beta"),
         (["q"], {"q": {"d": 1}}, {}, "run = list: must be a dictionary"),
+        ({"q": ["d", "e"]}, {"q": {"d": 1}}, {}, "run = list for query q: must be a dictionary of its documents"),
+        ({"q": {"d": "best"}}, {"q": {"d": 1}}, {}, "run: 'best' for query q, document d: must be a number"),
+        ({"q": {"d": 1.0}}, {"q": {"d": None}}, {}, "qrels: None for query q, document d: must be a whole number"),
     ],
 )
 def test_what_cannot_be_measured_is_an_error(run, qrels, arguments, said):

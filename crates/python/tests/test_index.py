@@ -1,6 +1,7 @@
 """tamis.Index on a small tree."""
 
 import _thread
+import datetime
 import json
 import os
 import subprocess
@@ -76,7 +77,12 @@ def test_arguments_narrow_a_search(index):
     ("arguments", "parameter"),
     [
         ({"limit": 0}, "limit"),
-        ({"cut": "knedle"}, "method"),
+        ({"limit": -1}, "limit"),
+        ({"limit": "3"}, "limit"),
+        ({"context": -1}, "context"),
+        ({"strictness": "high"}, "strictness"),
+        ({"cut": "knedle"}, "cut"),
+        ({"cut": 3}, "cut"),
         ({"cut": "otsu", "target_recall": 0.9}, "target_recall"),
         ({"want": "many"}, "want"),
         ({"all": True, "want": "one"}, "all"),
@@ -85,6 +91,9 @@ def test_arguments_narrow_a_search(index):
         ({"states": ["done"]}, "state"),
         ({"since": "once"}, "since"),
         ({"paths": "oven.md"}, "paths"),
+        ({"paths": ["["]}, "paths"),
+        ({"labels": "bug"}, "labels"),
+        ({"variants": ["code:"]}, "variants"),
         ({"guarantee": "luck=1"}, "guarantee"),
     ],
 )
@@ -92,6 +101,84 @@ def test_an_argument_that_is_not_allowed_is_named(index, arguments, parameter):
     with pytest.raises(tamis.ParameterError) as error:
         index.search("boiler", **arguments)
     assert error.value.parameter == parameter, error.value
+    assert error.value.allowed and f"{parameter}: {parameter}" not in str(error.value)
+    # An aim that a method lacks is wrong whatever its value.
+    assert error.value.value or parameter == "target_recall"
+
+
+def test_what_is_no_text_is_named(index):
+    for query in ("a\ud800b", b"boiler", None):
+        with pytest.raises(tamis.ParameterError, match="^query = "):
+            index.search(query)
+    for call in (index.get, index.related):
+        with pytest.raises(tamis.ParameterError, match="^wanted = 7"):
+            call(7)
+    with pytest.raises(tamis.ParameterError, match="^by = 'x': must be one of vector, reference"):
+        index.related("oven.md:1", by="x")
+    with pytest.raises(tamis.ParameterError, match="^before = -1"):
+        index.grep("x", before=-1)
+
+
+def test_numbers_of_numpy_dates_and_results_are_arguments(index):
+    numpy = pytest.importorskip("numpy")
+    answer = index.search("degrees", limit=numpy.int64(1), strictness=numpy.float32(1), context=numpy.int32(2))
+    assert len(answer) == 1 and answer[0] == answer.results[0] and answer[:1] == answer.results
+    today = datetime.date.today()
+    for moment in (today, datetime.datetime(today.year, today.month, today.day, tzinfo=datetime.timezone.utc)):
+        assert index.search("degrees", since=moment).index is not None
+    assert index.get(answer[0]) == index.get(answer[0].id)
+    assert index.related(answer[0]).passage.id == answer[0].id
+    assert index.feedback(answer, [answer[0], numpy.int64(1)], relevant=True)[0].passage == answer[0].id
+
+
+def test_an_answer_shows_itself_in_a_line_or_two(index):
+    shown = repr(index.search("how hot should the oven be for bread"))
+    assert len(shown) < 300 and shown.count("\n") == 1 and "oven.md:1" in shown, shown
+    assert repr(index.search("quarterly earnings of shipping companies")).startswith("<tamis.Answer: 0 of ")
+
+
+FORKS = """
+import os, signal, sys, tamis
+
+TREE = sys.argv[1]
+STATIC = {"index.models": "static"}
+RUN, QRELS = {f"q{n}": {"a": 0.9, "b": 0.1} for n in range(40)}, {f"q{n}": {"a": 1} for n in range(40)}
+
+
+def say(name, work):
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        # One that waits for ever must not outlive the test.
+        signal.alarm(60)
+        try:
+            work()
+            print(name, "worked", flush=True)
+        except tamis.TamisError as error:
+            print(name, "forkserver" in str(error), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+index = tamis.Index(TREE, settings=STATIC)
+say("opened before", lambda: index.search("oven"))
+say("opened after", lambda: tamis.Index(TREE, settings=STATIC).search("oven"))
+index.search("oven")
+say("search", lambda: index.search("oven"))
+say("own search", lambda: tamis.Index(TREE, settings=STATIC).search("oven"))
+say("own refresh", lambda: tamis.Index(TREE, settings=STATIC).refresh())
+say("evaluate", lambda: tamis.evaluate(RUN, QRELS))
+say("cut", lambda: tamis.cut([0.9, 0.1]))
+say("cut_many", lambda: tamis.cut_many([[0.9, 0.1]] * 5000))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_says_that_it_cannot_search(index):
+    done = subprocess.run([sys.executable, "-c", FORKS, str(index.root)], capture_output=True, text=True, timeout=120)
+    expected = ["opened before True", "opened after worked", "search True", "own search True", "own refresh True"]
+    expected += ["evaluate True", "cut worked", "cut_many worked"]
+    assert done.stdout.splitlines() == expected, done.stderr
 
 
 def test_get_related_and_grep(index):
@@ -186,8 +273,10 @@ def test_threads_share_an_index(index):
 def test_errors_have_kinds(tmp_path):
     with pytest.raises(errors.NotFoundError):
         tamis.Index(tmp_path / "missing")
-    with pytest.raises(errors.ConfigError, match="search.top_k"):
+    with pytest.raises(errors.ConfigError, match="^settings: search.top_k = "):
         tamis.Index(tmp_path, settings={"search.top_k": 0})
+    with pytest.raises(errors.ConfigError, match="as {'search.top_k': 3}"):
+        tamis.Index(tmp_path, settings={"search": {"top_k": 3}})
     with pytest.raises(errors.StoreError):
         tamis.Index("postgres://127.0.0.1:1/none")
     for name in errors.__all__:

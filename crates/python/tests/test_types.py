@@ -11,6 +11,10 @@ import tamis
 
 PACKAGE = Path(tamis.__file__).parent
 USES = """
+import datetime
+
+import numpy
+
 import tamis
 from tamis.answers import Answer, Hit
 
@@ -21,6 +25,9 @@ threshold: float | None = cut.threshold
 cuts: tamis.Cuts = tamis.cut_many([[0.9, 0.1], [0.5]], background=tamis.background([0.1, 0.2]))
 counts: list[int] = cuts.counts
 first: tamis.Cut = cuts[0]
+mixed: tamis.Cuts = tamis.cut_many([[0.9], [0.5]], background=(0.1, None))
+budget: tamis.Cut = tamis.cut([0.9, 0.1], budget_tokens=5, tokens=numpy.array([3, 4]))
+flat: dict[str, int] = {"search.top_k": 3}
 texts = ["a", "b"]
 chosen: list[str] = [texts[place] for place in cut]
 
@@ -29,6 +36,8 @@ def found(index: tamis.Index) -> list[Hit]:
     answer: Answer = index.search("query", 5, want="one", languages=["rust"])
     for step in index.refreshing():
         print(step.stage, step.done / (step.total or 1))
+    first: Hit = tamis.Index(".", settings=flat).search("query", since=datetime.date(2026, 1, 1))[0]
+    index.get(first)
     return answer.results
 
 

@@ -45,6 +45,12 @@
 //!
 //! The types of cuts, metrics, embedders, stores and documents are those of the crates `tamis-cut`, `tamis-eval`, `tamis-embed`,
 //! `tamis-store` and `tamis-text`.
+//!
+//! # Features
+//!
+//! All but `clap` are on by default: `minilm` is the built-in transformer, `grammars` the symbols of code, `documents` the text of PDF
+//! and the like, `wiki` the dumps of wikis, `evidence` the evidence graph, `postgres` an index in a database, `hub` models fetched by
+//! name, and `clients` the configuration of agents. `clap` makes the requests flags of a command line.
 
 mod applications;
 mod build_features;

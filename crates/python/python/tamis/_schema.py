@@ -64,8 +64,9 @@ class Answer(Convertible):
     fallback_reason: str | None
     """The reason why the mode or the model differs from the requested one."""
     pending_model: str | None
-    """The better models that do not cover all searched passages yet, with their coverage. They embed the rest in the
-    background; until then another model takes part. None if there is none."""
+    """The better models that do not cover all searched passages yet, with their coverage. The command and the server
+    embed the rest in the background, a program by a refresh that waits for every model; until then another model takes
+    part. None if there is none."""
     warnings: list[str]
     """Problems that did not prevent an answer, such as a variant or a shared namespace that was left out."""
     model: str | None

@@ -18,6 +18,8 @@ __all__ = [
     "evaluate",
     "main",
     "methods",
+    "pickled_cut",
+    "pickled_cuts",
     "plot",
 ]
 
@@ -38,6 +40,7 @@ _Want = Literal["auto", "one", "best", "all"]
 class Background:
     """The scores of irrelevant results, from a sample of them."""
 
+    def __new__(cls, mean: float, deviation: float, count: int) -> Background: ...
     @property
     def mean(self) -> float | None:
         """Mean score of the sample; None for one with a similarity or BM25."""
@@ -148,7 +151,7 @@ def cut(
     similarity: _OptionalNumbers | None = None,
     bm25: _OptionalNumbers | None = None,
     coverage: _OptionalNumbers | None = None,
-    tokens: Sequence[int] | None = None,
+    tokens: _Numbers | None = None,
     texts: Sequence[str] | None = None,
     fusion_weight: float = 0.6,
     gate: bool = True,
@@ -161,7 +164,8 @@ def cut(
     mean score of irrelevant results, or a sample of them (`background()`): with a sample, the method "auto" first asks if
     anything stands out, so that a list without an answer comes back empty. `want` says how much: "one", "best" or "all".
 
-    `method` is one of `methods()`, whose parameters are further keyword arguments: `cut(scores, "kneedle", sensitivity=2)`.
+    `method` is one of `methods()`, whose parameters are further keyword arguments (`lambda_` for `lambda`):
+    `cut(scores, "kneedle", sensitivity=2)`; or it holds them itself: `"kneedle:sensitivity=2"`.
     Entries of one of the `groups` count once, by the best of them. `tokens`, or `texts`, are for `budget_tokens`.
 
     Raises ParameterError, which names the parameter, the value and what is allowed.
@@ -170,7 +174,7 @@ def cut(
 def cut_many(
     scores: _Batch | None = None,
     method: str = "auto",
-    background: float | Background | list[float | Background | None] | None = None,
+    background: float | Background | Iterable[float | Background | None] | _Array | None = None,
     want: _Want | None = None,
     *,
     distance: bool = False,
@@ -183,8 +187,8 @@ def cut_many(
 ) -> Cuts:
     """Cut many ranked lists, each where its relevance ends.
 
-    `scores` is an array of two dimensions, or lists of any lengths. `background` is one for all lists, or a list with one for
-    each. The rest is as in `cut`.
+    `scores` is an array of two dimensions, or lists of any lengths. `background` is one for all lists, or a list or array with one
+    for each. The rest is as in `cut`.
     """
 
 def background(
@@ -202,6 +206,8 @@ def methods() -> list[dict[str, Any]]:
     """The methods: name, summary, and for each parameter its name, meaning, allowed values and default."""
 
 def plot(values: list[float], keep: int, caption: str) -> str: ...
+def pickled_cut(list: str, groups: list[Any] | None) -> Cut: ...
+def pickled_cuts(lists: str) -> Cuts: ...
 def main(command_line: list[str]) -> int: ...
 
 @final

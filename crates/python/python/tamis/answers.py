@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import overload
 
 from . import _schema, _tamis
 from ._schema import *
@@ -24,6 +25,18 @@ class Answer(_schema.Answer):
 
     def __len__(self) -> int:
         return len(self.results)
+
+    @overload
+    def __getitem__(self, place: int, /) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice, /) -> list[Hit]: ...
+    def __getitem__(self, place: int | slice, /) -> Hit | list[Hit]:
+        return self.results[place]
+
+    def __repr__(self) -> str:
+        places = [f"{hit.path}:{hit.start_line}" for hit in self.results[:3]]
+        listed = f"\n    {', '.join(places)}{', …' if len(self) > 3 else ''}" if places else ""
+        return f"<tamis.Answer: {len(self)} of {self.cut.candidates}: {self.cut.reason}{listed}>"
 
     def _repr_html_(self) -> str:
         """The curve with the cut, and the results below it."""

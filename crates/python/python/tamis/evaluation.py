@@ -100,7 +100,9 @@ def evaluate(
     """
     if isinstance(cuts, str):
         cuts = [cuts]
-    results = [(query, document, float(score)) for query, document, score in _rows("run", run, _SCORE)]
+    results = [
+        (query, document, _score(query, document, score)) for query, document, score in _rows("run", run, _SCORE)
+    ]
     grades = [
         (query, document, _grade(query, document, grade)) for query, document, grade in _rows("qrels", qrels, _GRADE)
     ]
@@ -132,8 +134,20 @@ def evaluate(
     )
 
 
+def _score(query: str, document: str, score: Any) -> float:
+    try:
+        return float(score)
+    except (TypeError, ValueError, OverflowError):
+        value = f"{score!r} for query {query}, document {document}"
+        raise ParameterError(f"run: {value}: must be a number", "run", value, "a number") from None
+
+
 def _grade(query: str, document: str, grade: Any) -> int:
-    if int(grade) != grade:
+    try:
+        is_whole = int(grade) == grade
+    except (TypeError, ValueError, OverflowError):
+        is_whole = False
+    if not is_whole:
         value = f"{grade} for query {query}, document {document}"
         raise ParameterError(f"qrels: {value}: must be a whole number", "qrels", value, "a whole number")
     return int(grade)
@@ -142,6 +156,10 @@ def _grade(query: str, document: str, grade: Any) -> int:
 def _rows(what: str, data: Any, value_names: tuple[str, ...]) -> Iterable[tuple[str, str, Any]]:
     if isinstance(data, Mapping):
         for query, documents in data.items():
+            if not isinstance(documents, Mapping):
+                kind = f"{type(documents).__name__} for query {query}"
+                allowed = f"a dictionary of its documents, each with its {value_names[0]}"
+                raise ParameterError(f"{what} = {kind}: must be {allowed}", what, kind, allowed)
             for document, value in documents.items():
                 yield str(query), str(document), value
         return

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from . import _tamis
-from .answers import Answer, Excerpt, GrepAnswer, Judged, RefreshReport, Related, Status
+from . import _arguments, _tamis
+from .answers import (
+    Answer,
+    Excerpt,
+    GrepAnswer,
+    Hit,
+    Judged,
+    Nearest,
+    RefreshReport,
+    Related,
+    SimilarPassage,
+    Status,
+)
+from .errors import ConfigError, ParameterError
 
 __all__ = ["Index", "Progress", "Refresh"]
 
 _URLS = ("postgres://", "postgresql://")
+
+_Want = Literal["auto", "one", "best", "all"]
+_Mode = Literal["hybrid", "lexical", "semantic"]
+_By = Literal["vector", "reference"]
+_Result = Hit | Nearest | SimilarPassage
 
 
 @dataclass(frozen=True)
@@ -74,7 +92,7 @@ class Index:
         path: str | os.PathLike[str] = ".",
         *,
         index_directory: str | os.PathLike[str] | None = None,
-        settings: dict[str, object] | None = None,
+        settings: Mapping[str, object] | None = None,
     ) -> None:
         """Open the index of the tree around `path`, or the one in the database whose URL `path` is.
 
@@ -84,7 +102,7 @@ class Index:
         place = os.fspath(path)
         store = place if place.startswith(_URLS) else None
         self._in_database = store is not None
-        pairs = [(key, _setting(value)) for key, value in (settings or {}).items()]
+        pairs = [(key, _setting(key, value)) for key, value in (settings or {}).items()]
         self._index = _tamis.Index(
             "." if store else place,
             store=store,
@@ -108,8 +126,8 @@ class Index:
         limit: int | None = None,
         *,
         cut: str | None = None,
-        want: Literal["auto", "one", "best", "all"] | None = None,
-        mode: Literal["hybrid", "lexical", "semantic"] | None = None,
+        want: _Want | None = None,
+        mode: _Mode | None = None,
         strictness: float | None = None,
         target_recall: float | None = None,
         min_precision: float | None = None,
@@ -122,7 +140,7 @@ class Index:
         passages: bool = False,
         variants: Iterable[str] = (),
         prefer_language: str | None = None,
-        from_path: str | None = None,
+        from_path: str | os.PathLike[str] | None = None,
         languages: Iterable[str] = (),
         collections: Iterable[str] = (),
         namespaces: Iterable[str] = (),
@@ -135,8 +153,8 @@ class Index:
         authors: Iterable[str] = (),
         types: Iterable[str] = (),
         topics: Iterable[str] = (),
-        since: str | None = None,
-        until: str | None = None,
+        since: str | datetime.date | None = None,
+        until: str | datetime.date | None = None,
         context: int | None = None,
         explain: bool = False,
         refresh: bool | None = None,
@@ -145,58 +163,64 @@ class Index:
 
         The arguments are the flags of `tamis search`. `limit` only shortens what the cut has decided. `all` lists the first
         results without a cut, and `strict` leaves out what is below the line. Each of `labels` is a label,
-        or several of which one is enough. `explain` returns the whole pool of candidates. `refresh` brings the index up to date
+        or several of which one is enough. `since` and `until` are dates, or texts such as `7d`. `explain` returns the whole pool of candidates. `refresh` brings the index up to date
         first; by default the configuration decides, and an index in a database is searched as it is.
         """
         request = {
-            "query": query,
-            "limit": limit,
-            "cut": cut,
-            "want": want,
-            "mode": mode,
-            "strictness": strictness,
-            "target_recall": target_recall,
-            "min_precision": min_precision,
-            "budget_tokens": budget_tokens,
-            "guarantee": guarantee,
+            "query": _arguments.text("query", _arguments.given("query", query)),
+            "limit": _arguments.whole("limit", limit),
+            "cut": _arguments.text("cut", cut),
+            "want": _arguments.word("want", want, get_args(_Want)),
+            "mode": _arguments.word("mode", mode, get_args(_Mode)),
+            "strictness": _arguments.number("strictness", strictness),
+            "target_recall": _arguments.number("target_recall", target_recall),
+            "min_precision": _arguments.number("min_precision", min_precision),
+            "budget_tokens": _arguments.whole("budget_tokens", budget_tokens),
+            "guarantee": _arguments.text("guarantee", guarantee),
             "no_gate": not gate,
-            "fast": fast,
-            "all": all,
-            "strict": strict,
-            "passages": passages,
-            "variants": _words("variants", variants),
-            "prefer_lang": prefer_language,
-            "from": from_path,
-            "languages": _words("languages", languages),
-            "collections": _words("collections", collections),
-            "namespaces": _words("namespaces", namespaces),
-            "paths": _words("paths", paths),
-            "kinds": _words("kinds", kinds),
-            "roles": _words("roles", roles),
-            "symbols": _words("symbols", symbols),
-            "states": _words("states", states),
-            "labels": [[label] if isinstance(label, str) else list(label) for label in labels],
-            "authors": _words("authors", authors),
-            "types": _words("types", types),
-            "topics": _words("topics", topics),
-            "since": since,
-            "until": until,
-            "context": context,
+            "fast": bool(fast),
+            "all": bool(all),
+            "strict": bool(strict),
+            "passages": bool(passages),
+            "variants": _arguments.texts("variants", variants),
+            "prefer_lang": _arguments.text("prefer_language", prefer_language),
+            "from": _arguments.text("from_path", str(from_path) if isinstance(from_path, Path) else from_path),
+            "languages": _arguments.texts("languages", languages),
+            "collections": _arguments.texts("collections", collections),
+            "namespaces": _arguments.texts("namespaces", namespaces),
+            "paths": _arguments.texts("paths", paths),
+            "kinds": _arguments.texts("kinds", kinds),
+            "roles": _arguments.texts("roles", roles),
+            "symbols": _arguments.texts("symbols", symbols),
+            "states": _arguments.texts("states", states),
+            "labels": [
+                _arguments.texts("labels", [label] if isinstance(label, str) else label)
+                for label in _arguments.several("labels", labels)
+            ],
+            "authors": _arguments.texts("authors", authors),
+            "types": _arguments.texts("types", types),
+            "topics": _arguments.texts("topics", topics),
+            "since": _arguments.moment("since", since),
+            "until": _arguments.moment("until", until),
+            "context": _arguments.whole("context", context),
         }
         if refresh is None:
             refresh = self._index.refreshes and not self._in_database
-        answer, scores = self._index.search(json.dumps(request), refresh, explain)
+        answer, scores = self._index.search(json.dumps(request), bool(refresh), bool(explain))
         return Answer.from_dict({**json.loads(answer), "pool_scores": scores})
 
-    def get(self, wanted: str, *, context: int = 0) -> Excerpt:
-        """Return the text of a result by its identifier, or of `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`."""
-        return Excerpt.from_dict(json.loads(self._index.get(json.dumps({"id": wanted, "context": context}))))
+    def get(self, wanted: str | _Result, *, context: int = 0) -> Excerpt:
+        """Return the text of a result, which its identifier names too, or of `PATH`, `PATH:LINE` or `PATH:FIRST-LAST`."""
+        request = {"id": _arguments.identifier("wanted", wanted), "context": _arguments.whole("context", context) or 0}
+        return Excerpt.from_dict(json.loads(self._index.get(json.dumps(request))))
 
-    def related(
-        self, wanted: str, *, by: Literal["vector", "reference"] | None = None, limit: int | None = None
-    ) -> Related:
+    def related(self, wanted: str | _Result, *, by: _By | None = None, limit: int | None = None) -> Related:
         """Find passages like one, what it uses, and what uses it."""
-        request = {"id": wanted, "by": by, "limit": limit}
+        request = {
+            "id": _arguments.identifier("wanted", wanted),
+            "by": _arguments.word("by", by, get_args(_By)),
+            "limit": _arguments.whole("limit", limit),
+        }
         return Related.from_dict(json.loads(self._index.related(json.dumps(request))))
 
     def grep(
@@ -215,32 +239,34 @@ class Index:
     ) -> GrepAnswer:
         """Find exact text or a regular expression in the files of the index, with exact totals."""
         request = {
-            "pattern": pattern,
-            "fixed_strings": fixed_strings,
-            "ignore_case": ignore_case,
-            "word_regexp": word,
-            "paths": _words("paths", paths),
-            "languages": _words("languages", languages),
-            "namespace": namespace,
-            "before_context": before,
-            "after_context": after,
-            "limit": limit,
+            "pattern": _arguments.text("pattern", _arguments.given("pattern", pattern)),
+            "fixed_strings": bool(fixed_strings),
+            "ignore_case": bool(ignore_case),
+            "word_regexp": bool(word),
+            "paths": _arguments.texts("paths", paths),
+            "languages": _arguments.texts("languages", languages),
+            "namespace": _arguments.text("namespace", namespace),
+            "before_context": _arguments.whole("before", before) or 0,
+            "after_context": _arguments.whole("after", after) or 0,
+            "limit": _arguments.whole("limit", limit),
         }
         return GrepAnswer.from_dict(json.loads(self._index.grep(json.dumps(request))))
 
-    def feedback(self, answer: Answer | str, ids: Iterable[str | int], *, relevant: bool) -> list[Judged]:
+    def feedback(self, answer: Answer | str, ids: Iterable[str | int | Hit], *, relevant: bool) -> list[Judged]:
         """Judge results of an answer by their identifiers or ranks, which later searches learn from."""
         query_id = answer if isinstance(answer, str) else answer.query_id
         if query_id is None:
-            from .errors import ParameterError
-
             raise ParameterError(
                 "answer: it was not recorded, so it cannot be judged; set telemetry.record = true",
                 "answer",
                 "an answer without query_id",
                 "a recorded answer",
             )
-        judged = self._index.feedback(query_id, [str(one) for one in ids], relevant)
+        named = [
+            str(one) if hasattr(one, "__index__") else _arguments.identifier("ids", one)
+            for one in _arguments.several("ids", ids)
+        ]
+        judged = self._index.feedback(_arguments.text("answer", query_id), named, bool(relevant))
         return [Judged.from_dict(one) for one in json.loads(judged)]
 
     def refresh(
@@ -252,7 +278,7 @@ class Index:
     ) -> RefreshReport:
         """Bring the index up to date, and return what changed.
 
-        `wait` embeds with every model, not only with the first. `reread` reads every file. `progress` is called with each step.
+        `wait` embeds with every model, not only with the first: nothing embeds the rest later by itself. `reread` reads every file. `progress` is called with each step.
         """
         run = self.refreshing(wait=wait, reread=reread)
         if progress is not None:
@@ -278,17 +304,10 @@ class Index:
         return f"<tamis.Index of {self.root}>"
 
 
-def _words(name: str, values: Iterable[str]) -> list[str]:
-    # A text is an iterable of its letters, which nobody means.
-    if isinstance(values, str):
-        from .errors import ParameterError
-
-        message = f"{name} = {values!r}: must be a list of texts, such as [{values!r}]"
-        raise ParameterError(message, name, repr(values), "a list of texts")
-    return list(values)
-
-
-def _setting(value: object) -> str:
+def _setting(key: str, value: object) -> str:
+    if isinstance(value, Mapping):
+        flat = {f"{key}.{name}": one for name, one in value.items()}
+        raise ConfigError(f"settings: {key} = {value!r}: keys are written flat, as {flat!r}")
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):

@@ -25,8 +25,9 @@ pub struct Answer {
     pub mode_used: String,
     /// The reason why the mode or the model differs from the requested one.
     pub fallback_reason: Option<String>,
-    /// The better models that do not cover all searched passages yet, with their coverage. They embed the rest in the background;
-    /// until then another model takes part. Null if there is none.
+    /// The better models that do not cover all searched passages yet, with their coverage. The command and the
+    /// server embed the rest in the background, a program by a refresh that waits for every model; until then another model takes
+    /// part. Null if there is none.
     pub pending_model: Option<String>,
     /// Problems that did not prevent an answer, such as a variant or a shared namespace that was left out.
     pub warnings: Vec<String>,

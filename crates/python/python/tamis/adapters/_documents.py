@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from .. import _tamis
+from .._arguments import refused
 from ..answers import Hit
 from ..errors import ParameterError
 from ..index import Index
@@ -47,7 +48,14 @@ def kept(
     options = dict(options)
     if texts is not None and "budget_tokens" in options and not {"texts", "tokens"} & options.keys():
         options["texts"] = list(texts())
-    return _tamis.cut([float(score) for score in scores], **options).kept
+    return _tamis.cut([_number(at, score) for at, score in enumerate(scores)], **options).kept
+
+
+def _number(at: int, score: Any) -> float:
+    try:
+        return float(score)
+    except (TypeError, ValueError, OverflowError):
+        raise refused(f"scores[{at}]", score, "a number") from None
 
 
 def without_score(entry: str, place: str) -> ParameterError:

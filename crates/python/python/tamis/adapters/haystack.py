@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._tamis import Background
 from ..index import Index
 from ._documents import Text, found, kept, missing, without_score
 
 try:
-    from haystack import Document, component
+    from haystack import Document, component, default_to_dict
 except ImportError as error:
     raise missing("haystack", "haystack-ai", "haystack") from error
 
@@ -72,8 +73,23 @@ class TamisCutter:
     """Cuts documents where relevance ends, by the scores of the retriever or ranker before it. Documents keep their order."""
 
     def __init__(self, cut: dict[str, Any] | None = None) -> None:
-        """`cut` has further arguments of `tamis.cut`, such as `{"want": "one"}`."""
+        """`cut` has further arguments of `tamis.cut`, such as `{"want": "one"}`.
+
+        A `tamis.background(sample)` among them is stored as its figures.
+        """
+        cut = dict(cut or {})
+        if isinstance(cut.get("background"), dict):
+            cut["background"] = Background(**cut["background"])
         self.cut = cut
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, as a stored pipeline has them."""
+        cut = dict(self.cut)
+        background = cut.get("background")
+        if isinstance(background, Background):
+            figures = ("mean", "deviation", "count")
+            cut["background"] = {figure: getattr(background, figure) for figure in figures}
+        return default_to_dict(self, cut=cut)
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, Any]:
@@ -83,7 +99,5 @@ class TamisCutter:
                 place = "document.score; put a retriever or ranker before it that gives one"
                 raise without_score(f"documents[{number}]", place)
         scores = [document.score for document in documents]
-        places = kept(
-            scores, {"sort": True, **(self.cut or {})}, lambda: [document.content or "" for document in documents]
-        )
+        places = kept(scores, {"sort": True, **self.cut}, lambda: [document.content or "" for document in documents])
         return {"documents": [documents[place] for place in sorted(places)]}

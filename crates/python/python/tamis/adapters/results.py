@@ -36,7 +36,7 @@ def cut_results(results: R, **options: Any) -> R:
     | Qdrant | the result of `query_points`, or its points | `score` |
     | LanceDB | `to_list()`, `to_arrow()`, `to_pandas()` or `to_polars()` of a search | `_relevance_score`, `_distance`, or `_score` |
     | Elasticsearch, OpenSearch | the response of `search`, or its list of hits | `_score` |
-    | LangChain | the pairs of `similarity_search_with_score` | the second of each pair |
+    | LangChain | the pairs of `similarity_search_with_score` | the second of each pair; the first if the second is a text |
 
     The results must be sorted, best first, as all of these are. A higher score is better, and a lower distance. Qdrant's score for
     the distances Euclid and Manhattan is lower for better points, and so is the score of some vector stores of LangChain: pass
@@ -75,8 +75,10 @@ def _cut_list(entries: Any, options: Mapping[str, Any]) -> Any:
         field, distance = _field(first, first)
         scores = [entry.get(field) for entry in entries]
     elif isinstance(first, tuple) and len(first) == 2:
-        field = "[1]"
-        scores = [entry[1] for entry in entries]
+        # Either may come first.
+        at = 0 if hasattr(first[0], "__float__") and isinstance(first[1], str) else 1
+        field = f"[{at}]"
+        scores = [entry[at] for entry in entries]
     elif hasattr(first, "score"):
         field = "score"
         scores = [entry.score for entry in entries]

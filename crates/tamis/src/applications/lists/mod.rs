@@ -9,7 +9,7 @@ mod candidates;
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tamis_cut::{Background, Cut, Evidence, Fixed, Gate, Orientation, Pool, PoolError, Rule, Value, Want};
 use thiserror::Error;
 
@@ -91,7 +91,7 @@ pub struct ListCutter<'a> {
 }
 
 /// A decided list as the rule left it: the positions of its candidates with their values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DecidedList {
     /// The cut.
     pub cut: Cut,
@@ -104,7 +104,8 @@ pub struct DecidedList {
 impl DecidedList {
     /// The positions of the candidates in the list, from 0; best first.
     pub fn positions(&self) -> impl Iterator<Item = usize> {
-        (0..self.values.len()).map(|rank| self.order.as_ref().map_or(rank, |order| order[rank]))
+        (0..self.values.len())
+            .filter_map(|rank| self.order.as_ref().map_or(Some(rank), |order| order.get(rank).copied()))
     }
 }
 
