@@ -301,7 +301,7 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
     assert!(before >= 80, "{before}");
     // A directory of the same name, by hand.
     let other = root.join("others/mill");
-    fs::create_dir_all(&other).expect("made");
+    fs::create_dir_all(other.join(".git")).expect("made");
     fs::write(other.join("a.md"), "# Sails\n\nThe sails turn.\n").expect("written");
     let there = |arguments: &[&str]| {
         let mut command = tamis(root, Some(&url));

@@ -18,7 +18,7 @@ impl Trees {
     fn new() -> Self {
         let trees = Trees { directory: tempfile::tempdir().expect("a temporary directory") };
         for (tree, text) in [("one", "Heat the oven before baking bread."), ("two", "Ships wait for the tide.")] {
-            fs::create_dir_all(trees.root(tree)).expect("made");
+            fs::create_dir_all(trees.root(tree).join(".git")).expect("made");
             fs::write(trees.root(tree).join(format!("{tree}.md")), format!("# {tree}\n\n{text}\n")).expect("written");
         }
         trees
