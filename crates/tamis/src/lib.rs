@@ -98,5 +98,5 @@ pub use index_location::{INDEX_DIRECTORY, Location, machine_name};
 pub use models::Models;
 pub use progress::{Observer, Stage};
 pub use search::{Answer, CutReport, Hit, SearchRequest};
-pub use status::{Contents, FileStatus, SourceStatus, Status};
+pub use status::{Contents, FileStatus, IndexPlace, SourceStatus, Status};
 pub use words::kind_in_words;

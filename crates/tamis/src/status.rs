@@ -20,13 +20,9 @@ use crate::index::{EmbeddingCacheStatus, EmbeddingProgress, SourceComparison, Un
 /// The state of an index.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Status {
-    /// The root of the tree around the index.
-    pub root: PathBuf,
-    /// The directory of the index.
-    pub directory: PathBuf,
-    /// The address of the database that holds the index in place of the directory, without its password.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub database: Option<String>,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: IndexPlace,
     /// The name under which the tree's documents are stored.
     pub namespace: String,
     /// Files that differ, are left out or need a remark.
@@ -50,6 +46,18 @@ pub struct Status {
     /// The counts of the store.
     #[serde(flatten)]
     pub summary: Summary,
+}
+
+/// Where an index is.
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
+pub struct IndexPlace {
+    /// The root of the tree around the index.
+    pub root: PathBuf,
+    /// The directory of the index.
+    pub directory: PathBuf,
+    /// The address of the database that holds the index in place of the directory, without its password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database: Option<String>,
 }
 
 /// The files of an index that differ from it, are left out or need a remark.
@@ -134,9 +142,11 @@ pub(crate) fn status(index: &Index) -> Result<Status, Error> {
     }
     summary.counts.collections.retain(|count| count.name != SKIPPED);
     Ok(Status {
-        root: index.root().to_owned(),
-        directory: index.location().directory.clone(),
-        database: index.config.store.url.as_deref().map(without_password),
+        place: IndexPlace {
+            root: index.root().to_owned(),
+            directory: index.location().directory.clone(),
+            database: index.config.store.url.as_deref().map(without_password),
+        },
         namespace: index.namespace().to_owned(),
         files: FileStatus { stale: sources.iter().map(|source| source.stale).sum(), skipped, unread, notes },
         sources,

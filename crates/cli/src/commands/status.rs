@@ -15,8 +15,8 @@ use owo_colors::OwoColorize;
 use std::borrow::Cow;
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tamis::Status;
 use tamis::index::EmbeddingProgress;
+use tamis::{IndexPlace, Status};
 use tamis_text::Language;
 
 /// Flags of `tamis status`.
@@ -48,7 +48,8 @@ pub fn run(arguments: &StatusArguments, global: &Global, output: &Output) -> Res
 /// Writes the whole status. `verbose` adds the kinds of files left out and the remarks on how files were read.
 fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) -> io::Result<()> {
     let summary = &status.summary;
-    let place = status.database.as_deref().map_or_else(|| status.root.to_string_lossy(), Cow::Borrowed);
+    let IndexPlace { root, directory, database } = &status.place;
+    let place = database.as_deref().map_or_else(|| root.to_string_lossy(), Cow::Borrowed);
     writeln!(out, "{}", label(&place).bold())?;
     let fresh = match status.files.stale {
         0 => "up to date".green().to_string(),
@@ -57,9 +58,9 @@ fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) ->
     let passages = counted(summary.passages, "passage");
     writeln!(out, "  {} in {passages}, {fresh}", counted(summary.documents, "document"))?;
     let sizes = summary.sizes;
-    let directory = match status.database {
+    let directory = match database {
         Some(_) => Cow::Borrowed("database"),
-        None => format!("in {}", label(&status.directory.to_string_lossy())).into(),
+        None => format!("in {}", label(&directory.to_string_lossy())).into(),
     };
     writeln!(
         out,
@@ -84,7 +85,7 @@ fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) ->
     evidence(out, status)?;
     let counts = &summary.counts;
     // Those of a directory are its sources, which are listed already.
-    let namespaces = status.database.as_ref().map(|_| ("namespace", &counts.namespaces));
+    let namespaces = database.as_ref().map(|_| ("namespace", &counts.namespaces));
     let tables = namespaces.into_iter().chain([("collection", &counts.collections), ("language", &counts.languages)]);
     for (heading, counts) in tables {
         let mut table = Columns::new(&[heading, ">documents", ">passages"]);
@@ -105,7 +106,7 @@ fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) ->
 
 /// Writes the repositories; nothing if the index holds only the tree around it.
 fn sources(out: &mut dyn Page, status: &Status) -> io::Result<()> {
-    if matches!(status.sources.as_slice(), [only] if only.root == status.root) {
+    if matches!(status.sources.as_slice(), [only] if only.root == status.place.root) {
         return Ok(());
     }
     let mut table = Columns::new(&["namespace", "/root", "owner", "shared", ">documents", ">passages", ">stale"]);

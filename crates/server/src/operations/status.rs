@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis::Error;
+use tamis::{Error, IndexPlace};
 use tamis_store::{Count, EvidenceSummary, Filter, Namespace};
 
 use crate::api::Verbs;
@@ -148,9 +148,7 @@ fn limited(call: &Call<'_>, mut status: tamis::Status, allowed: &[String]) -> Re
     }
     status.imported.retain(|imported| may_read(&imported.namespace));
     status.evidence.retain(|evidence| may_read(&evidence.namespace));
-    status.root = PathBuf::new();
-    status.directory = PathBuf::new();
-    status.database = None;
+    status.place = IndexPlace::default();
     if !may_read(&status.namespace) {
         status.namespace = String::new();
     }
