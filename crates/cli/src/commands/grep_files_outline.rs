@@ -12,10 +12,10 @@ use anyhow::Result;
 use clap::Args;
 use owo_colors::OwoColorize;
 use std::io::{self, IsTerminal, Write};
-use tamis::Error;
 use tamis::tree::{
     FilesAnswer, FilesRequest, GrepAnswer, GrepLine, GrepRequest, OutlineAnswer, OutlineRequest, TreeScope,
 };
+use tamis::{Error, Index};
 
 /// Flags of `tamis grep`.
 #[derive(Debug, Args)]
@@ -100,18 +100,29 @@ pub struct OutlineArguments {
     pub no_refresh: bool,
 }
 
+/// Opens the index, up to date, and the place of the working directory in it. `None`: the user stopped it.
+fn opened(
+    no_refresh: bool,
+    namespaces: &[String],
+    global: &Global,
+    output: &Output,
+) -> Result<Option<(Index, WorkingDirectory)>> {
+    let index = refresh::open_or_make(Session::start(global, Vec::new())?, no_refresh, namespaces, output)?;
+    Ok(index.map(|index| {
+        let directory = WorkingDirectory::from_index(&index);
+        (index, directory)
+    }))
+}
+
 /// Prints the lines that match.
 ///
 /// # Errors
 /// There is no index, a named file is missing, or the pattern is not allowed.
 pub fn grep(arguments: &GrepArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let session = Session::start(global, Vec::new())?;
-    let Some(index) =
-        refresh::open_or_make(session, arguments.no_refresh, arguments.request.scope.namespace.as_slice(), output)?
-    else {
+    let namespace = arguments.request.scope.namespace.as_slice();
+    let Some((index, directory)) = opened(arguments.no_refresh, namespace, global, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let directory = WorkingDirectory::from_index(&index);
     let asked = &arguments.request;
     let listed = !(arguments.files_with_matches || arguments.count);
     let request = GrepRequest {
@@ -173,13 +184,10 @@ fn as_typed(mut error: Error, directory: &WorkingDirectory, paths: &[String]) ->
 /// # Errors
 /// There is no index, or a glob is invalid.
 pub fn files(arguments: &FilesArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let session = Session::start(global, Vec::new())?;
-    let Some(index) =
-        refresh::open_or_make(session, arguments.no_refresh, arguments.request.namespace.as_slice(), output)?
-    else {
+    let namespace = arguments.request.namespace.as_slice();
+    let Some((index, directory)) = opened(arguments.no_refresh, namespace, global, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let directory = WorkingDirectory::from_index(&index);
     let mut found = index.tree().files(&arguments.request)?;
     let exit = Exit::found(found.total > 0);
     if arguments.json {
@@ -202,13 +210,10 @@ pub fn files(arguments: &FilesArguments, global: &Global, output: &Output) -> Re
 /// # Errors
 /// There is no index, or nothing of that name in it.
 pub fn outline(arguments: &OutlineArguments, global: &Global, output: &Output) -> Result<Exit> {
-    let session = Session::start(global, Vec::new())?;
-    let Some(index) =
-        refresh::open_or_make(session, arguments.no_refresh, arguments.request.namespace.as_slice(), output)?
-    else {
+    let namespace = arguments.request.namespace.as_slice();
+    let Some((index, directory)) = opened(arguments.no_refresh, namespace, global, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let directory = WorkingDirectory::from_index(&index);
     let path = directory.index_glob(&arguments.request.path);
     let mut found = index.tree().outline(&OutlineRequest { path, ..arguments.request.clone() })?;
     let exit = Exit::found(found.symbols > 0);

@@ -59,12 +59,12 @@ fn print(out: &mut dyn Page, status: &Status, now: SystemTime, verbose: bool) ->
     writeln!(out, "  {} in {passages}, {fresh}", counted(summary.documents, "document"))?;
     let sizes = summary.sizes;
     let directory = match database {
-        Some(_) => Cow::Borrowed("database"),
-        None => format!("in {}", label(&directory.to_string_lossy())).into(),
+        Some(_) => String::new(),
+        None => format!(" in {}", label(&directory.to_string_lossy())),
     };
     writeln!(
         out,
-        "  index {directory}: {} (database {}, lexical index {}, vectors {})",
+        "  index{directory}: {} (database {}, lexical index {}, vectors {})",
         bytes(sizes.database + sizes.lexical + sizes.vectors),
         bytes(sizes.database),
         bytes(sizes.lexical),

@@ -85,7 +85,7 @@ fn a_directory_beside_the_trees_searches_all_of_them_and_becomes_none() {
     }
     let found = there(&["grep", "220 degrees"]);
     assert!(found.starts_with("mill:oven.md:3:Heat the oven to 220 degrees"), "{found}");
-    assert!(found.contains("searched as indexed, not as on the disk: mill"), "{found}");
+    assert!(found.contains("searched the indexed text, not the files: mill"), "{found}");
     let found = get(&served, "/v1/grep?pattern=220+degrees");
     assert_eq!((&found["matches"], &found["complete"]), (&json!(1), &json!(true)));
     let status = there(&["status"]);

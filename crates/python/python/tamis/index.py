@@ -163,7 +163,8 @@ class Index:
 
         The arguments are the flags of `tamis search`. `limit` only shortens what the cut has decided. `all` lists the first
         results without a cut, and `strict` leaves out what is below the line. Each of `labels` is a label,
-        or several of which one is enough. `since` and `until` are dates, or texts such as `7d`. `explain` returns the whole pool of candidates. `refresh` brings the index up to date
+        or several of which one is enough. `since` and `until` are dates, or texts such as `7d`. `explain` returns the whole
+        pool of candidates. `refresh` brings the index up to date
         first; by default the configuration decides, and an index in a database is searched as it is.
         """
         request = {

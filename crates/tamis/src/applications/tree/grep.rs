@@ -234,7 +234,7 @@ impl Tree<'_> {
             listed.files.iter().map(|file| &*file.namespace).filter(|namespace| !roots.has(namespace)).collect();
         if !elsewhere.is_empty() {
             let names = elsewhere.into_iter().collect::<Vec<_>>().join(", ");
-            answer.notes.push(format!("searched as indexed, not as on the disk: {names}"));
+            answer.notes.push(format!("searched the indexed text, not the files: {names}"));
         }
         Ok(answer)
     }
