@@ -126,8 +126,7 @@ mod tests {
     fn a_path_keeps_its_end_and_a_sentence_its_beginning() {
         assert_eq!(shortened("where are retries handled", 11), "where are …");
         assert_eq!(shortened_start("crates/cli/src/page.rs", 11), "…rc/page.rs");
-        assert_eq!(shortened_start("page.rs", 11), "page.rs");
-        assert_eq!(shortened_start("漢字漢字", 5), "…漢字");
+        assert_eq!([shortened_start("page.rs", 11), shortened_start("漢字漢字", 5)], ["page.rs", "…漢字"]);
     }
 
     proptest! {

@@ -311,8 +311,7 @@ mod tests {
 
     #[test]
     fn a_pager_is_for_text_that_leaves_no_row_for_the_prompt() {
-        assert!(!is_longer("one\ntwo\n", 3, 80));
-        assert!(is_longer("one\ntwo\nthree\n", 3, 80));
+        assert!(!is_longer("one\ntwo\n", 3, 80) && is_longer("one\ntwo\nthree\n", 3, 80));
         assert!(is_longer(&"x".repeat(200), 3, 80), "a long line takes several rows");
     }
 

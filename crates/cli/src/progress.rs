@@ -195,16 +195,14 @@ mod tests {
 
     #[test]
     fn rates_are_as_precise_as_they_are_worth() {
-        assert_eq!(rate(5.578), "5.6/s");
-        assert_eq!(rate(23_456.7), "23,456/s");
+        assert_eq!([rate(5.578), rate(23_456.7)], ["5.6/s", "23,456/s"]);
     }
 
     #[test]
     fn nothing_is_said_of_the_end_before_there_is_a_rate() {
         assert_eq!((rate(0.0), left(Duration::ZERO, 0.0)), (String::new(), String::new()));
         assert_eq!(left(Duration::from_millis(300), 12.0), "", "the last second");
-        assert_eq!(left(Duration::from_secs(42), 12.0), "42s left");
-        assert_eq!(left(Duration::from_secs(42), f64::NAN), "");
+        assert_eq!([left(Duration::from_secs(42), 12.0), left(Duration::from_secs(42), f64::NAN)], ["42s left", ""]);
     }
 
     #[test]

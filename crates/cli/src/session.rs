@@ -101,7 +101,10 @@ impl Session {
     /// There is no index, or it cannot be read.
     pub fn open_existing(self, config: Config) -> Result<Index> {
         if !self.has_index(&config) {
-            bail!("{}: no index here yet; run `tamis index` to make one", self.location.directory.display());
+            bail!(
+                "{}: no index here yet; run `tamis index` or `tamis import` to make one",
+                self.location.directory.display()
+            );
         }
         self.open_anywhere(config)
     }

@@ -101,23 +101,20 @@ impl WorkingDirectory {
     pub fn index_glob(&self, typed: &str) -> String {
         let path = self.index_path(typed);
         let path = path.strip_prefix("./").filter(|rest| !rest.is_empty()).map_or_else(|| path.clone(), str::to_owned);
-        let path = if path.starts_with('!') && !typed.starts_with('!') { format!("/{path}") } else { path };
-        match &self.position {
-            Position::InTree(..) => path,
-            Position::AmongSources(_, roots) => {
-                let under = roots.values().find_map(|root| Path::new(&path).strip_prefix(root).ok());
-                under.map_or_else(|| path.clone(), slashed)
-            }
-        }
+        if path.starts_with('!') && !typed.starts_with('!') { format!("/{path}") } else { path }
     }
 
-    /// A file or directory, from here, as a path of the index; empty for a root. `None` outside the index.
+    /// A file or directory, from here, as a path of the index, among several repositories its whole path; empty for all of the index. `None`
+    /// outside it.
     pub fn inside(&self, typed: &Path) -> Option<String> {
         let whole = dunce::canonicalize(typed).ok()?;
         match &self.position {
             Position::InTree(root, _) => whole.strip_prefix(root).ok().map(slashed),
+            Position::AmongSources(_, roots) if roots.values().all(|root| root.starts_with(&whole)) => {
+                Some(String::new())
+            }
             Position::AmongSources(_, roots) => {
-                roots.values().find_map(|root| whole.strip_prefix(root).ok()).map(slashed)
+                roots.values().any(|root| whole.starts_with(root)).then(|| slashed(&whole))
             }
         }
     }
@@ -201,9 +198,7 @@ mod tests {
         std::fs::write(root.path().join("a/b/note.md"), "").expect("written");
         std::fs::write(root.path().join("top.md"), "").expect("written");
         let from = |wanted| from_root(root.path(), Path::new("a"), wanted);
-        assert_eq!(from("b/note.md:3-4"), "a/b/note.md:3-4");
-        assert_eq!(from("../top.md"), "top.md");
-        assert_eq!(from("./b"), "a/b");
+        assert_eq!([from("b/note.md:3-4"), from("../top.md"), from("./b")], ["a/b/note.md:3-4", "top.md", "a/b"]);
         assert_eq!(from("top.md"), "top.md", "from the root");
         assert_eq!(from("8d49f0aa12bc"), "8d49f0aa12bc", "an identifier");
     }
@@ -227,8 +222,7 @@ mod tests {
         assert_eq!(outside.index_path("web:src/lib.rs"), "web:src/lib.rs", "nothing here has that name");
         std::fs::write(base.join("lib.rs"), "").expect("written");
         assert_eq!(outside.index_path("lib.rs"), whole("lib.rs"), "outside every repository");
-        assert_eq!(outside.index_glob("api/src"), "src");
-        assert_eq!(outside.index_glob("*.rs"), "*.rs");
+        assert_eq!([outside.index_glob("api/src"), outside.index_glob("*.rs")], [whole("api/src"), "*.rs".into()]);
 
         let inside = of(base.join("api/src"));
         assert_eq!(inside.display_path("api", "src/lib.rs"), "lib.rs");

@@ -67,15 +67,10 @@ impl Tree {
 }
 
 fn start(root: &Path) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_tamis"))
-        .args(["index", "--verbose"])
-        .current_dir(root)
-        .env("TAMIS_CONFIG_HOME", root.join(".tamis-user"))
-        .env("TAMIS_INDEX_MODELS", "static")
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts")
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tamis"));
+    command.args(["index", "--verbose"]).current_dir(root).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.env("TAMIS_CONFIG_HOME", root.join(".tamis-user")).env("TAMIS_INDEX_MODELS", "static");
+    command.spawn().expect("the program starts")
 }
 
 /// Waits until a run has begun so many of its stages, or has ended. The pipe holds everything that a run prints.
@@ -143,11 +138,9 @@ fn an_index_survives_kill_9_at_any_point() {
             let findings = index.check().expect("checked");
             assert!(findings.problems.is_empty(), "round {round}: {:?}", findings.problems);
             assert_whole(&index, &tree);
-            let files: BTreeSet<String> = fs::read_dir(&root)
-                .expect("listed")
-                .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-                .filter(|name| name.ends_with(".md"))
-                .collect();
+            let listed = fs::read_dir(&root).expect("listed");
+            let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+            let files: BTreeSet<String> = names.filter(|name| name.ends_with(".md")).collect();
             let documents = index.contents().documents(index.namespace()).expect("documents");
             assert_eq!(documents.into_iter().map(|document| document.path).collect::<BTreeSet<_>>(), files);
             let answer = index.search(SearchRequest::new("the glacier")).expect("searched");

@@ -7,12 +7,8 @@ use std::process::{Command, Stdio};
 
 fn tamis(root: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tamis"));
-    command
-        .current_dir(root)
-        .env("TAMIS_CONFIG_HOME", root.join(".tamis-user"))
-        .env("TAMIS_INDEX_MODELS", "static")
-        .stderr(Stdio::piped())
-        .stdout(Stdio::piped());
+    command.current_dir(root).stderr(Stdio::piped()).stdout(Stdio::piped());
+    command.env("TAMIS_CONFIG_HOME", root.join(".tamis-user")).env("TAMIS_INDEX_MODELS", "static");
     command
 }
 
@@ -22,12 +18,11 @@ fn a_search_neither_fails_nor_waits_while_another_process_indexes() {
     let root = directory.path();
     let write = |number: usize, version: usize| {
         let topics = ["glacier moves", "violin sounds", "harbour fills", "oven heats", "orchard grows", "ledger lies"];
-        let sections: String = (0..20)
-            .map(|section| {
-                let topic = topics[(number + section) % topics.len()];
-                format!("\n## Part {section}\n\nHow the {topic}, part {section} of note {number}, draft {version}.\n")
-            })
-            .collect();
+        let section = |part: usize| {
+            let topic = topics[(number + part) % topics.len()];
+            format!("\n## Part {part}\n\nHow the {topic}, part {part} of note {number}, draft {version}.\n")
+        };
+        let sections: String = (0..20).map(section).collect();
         fs::write(root.join(format!("note-{number}.md")), format!("# Note {number}\n{sections}")).expect("written");
     };
     (0..10).for_each(|number| write(number, 0));
@@ -80,8 +75,7 @@ fn sixteen_that_index_at_once_are_served_one_after_the_other() {
     }
     let output = tamis(root).args(["status", "--json"]).output().expect("it runs");
     let status: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(status["documents"], 200);
-    assert_eq!(status["stale"], 0);
+    assert_eq!((&status["documents"], &status["stale"]), (&200.into(), &0.into()));
 }
 
 #[test]

@@ -341,6 +341,10 @@ mod tests {
         assert!(Gate::default().judge(&poor).empty);
         let verdict = Gate::default().judge(&Evidence { exact: true, ..poor });
         assert!(!verdict.empty && verdict.reason.contains("exactly what was asked for"), "{}", verdict.reason);
+    }
+
+    #[test]
+    fn evidence_that_is_not_finite_is_unknown() {
         let broken = Some(Background { mean: f64::NAN, deviation: 0.1, count: 1000 });
         for background in [broken, None] {
             let nan = Some(f64::NAN);
@@ -352,10 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_becomes_a_cut_that_keeps_nothing() {}
-
-    #[test]
-    fn evidence_that_is_not_finite_is_unknown() {
+    fn a_verdict_becomes_a_cut_that_keeps_nothing() {
         let pool = Pool::scores([0.4, 0.3]).unwrap();
         let verdict = Gate::default().judge(&Evidence { coverage: Some(0.0), ..Evidence::default() });
         let cut = verdict.clone().into_cut(&pool);

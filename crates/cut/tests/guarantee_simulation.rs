@@ -36,14 +36,13 @@ fn query(mut pool: Vec<(f64, bool)>, missed: usize) -> CalibrationQuery {
 /// Values are probabilities; at least one candidate is relevant.
 fn calibrated(random: &mut Random) -> CalibrationQuery {
     loop {
-        let pool: Vec<(f64, bool)> = (0..8)
-            .map(|_| {
-                let value = random.uniform().powi(2);
-                (value, random.chance(value))
-            })
-            .collect();
+        let mut candidate = || {
+            let value = random.uniform().powi(2);
+            (value, random.chance(value))
+        };
+        let pool = [(); 8].map(|()| candidate());
         if pool.iter().any(|(_, relevant)| *relevant) {
-            return query(pool, 0);
+            return query(pool.into(), 0);
         }
     }
 }

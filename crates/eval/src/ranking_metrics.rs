@@ -161,8 +161,7 @@ mod tests {
         // Of four pairs three are in order and one is tied.
         assert_eq!(curve.auroc, 3.5 / 4.0);
         assert_eq!(curve.points, [(0.0, 0.0), (0.0, 0.5), (0.5, 1.0), (1.0, 1.0)]);
-        assert_eq!(roc(&[1.0], &[], QueryKind::Foreign), None);
-        assert_eq!(roc(&[], &[1.0], QueryKind::Unanswerable), None);
+        assert_eq!([roc(&[1.0], &[], QueryKind::Foreign), roc(&[], &[1.0], QueryKind::Unanswerable)], [None, None]);
     }
 
     proptest! {

@@ -191,8 +191,7 @@ mod tests {
     #[test]
     fn the_table_of_languages_and_distances_by_hand() {
         let factors = LanguageFactors::default();
-        assert_eq!(factors.factor(LanguageMatch::Same), 0.85);
-        assert_eq!(factors.factor(LanguageMatch::Related), 0.925);
+        assert_eq!([factors.factor(LanguageMatch::Same), factors.factor(LanguageMatch::Related)], [0.85, 0.925]);
         assert_eq!(factors.factor(LanguageMatch::Other), 1.0);
         // 0.4 · 0.85 · 1.5 = 0.51.
         let adjustment = Adjustment::new(0.85, 1.5);

@@ -121,10 +121,17 @@ impl AskedNames {
 }
 
 impl AskedName {
-    /// Returns how well a symbol of a file fits the name; `None` if it has another one. `symbol` is a qualified name, or several separated by
-    /// commas. O(length of both).
+    /// Returns how well a symbol of a file fits the name; `None` if it has another one. `symbol` is a qualified name, or several
+    /// separated by commas. O(length of both).
     pub fn fit(&self, symbol: &str, path: &str) -> Option<NameFit> {
         symbol.split(", ").filter_map(|symbol| self.fit_of_one(symbol, path)).max()
+    }
+
+    /// Returns `true` if the name is spelled as no word is and begins that of a symbol: `parse_conf` and `Reader::parse_config`.
+    /// `symbol` can be several, as in [`fit`](Self::fit).
+    pub fn begins(&self, symbol: &str) -> bool {
+        let mut names = symbol.split(", ").filter_map(|symbol| parts(symbol).last());
+        self.spelled && names.any(|name| name.starts_with(&self.name))
     }
 
     /// Returns `true` if the name may stand for a definition that fits it barely: it is spelled as a name without its holder.
@@ -250,10 +257,12 @@ pub enum ExactFind {
     Definition,
     /// Such a definition in the file of that name: `Router` in `router.rs`.
     OwnFile,
+    /// The passage with this line, from 1, that the query names: `src/retry.rs:40`.
+    Line(u32),
 }
 
 impl ExactFind {
-    /// Its name: `file`, `mention`, `constant`, `message` or `definition`.
+    /// Its name: `file`, `mention`, `constant`, `message`, `definition` or `line`.
     pub fn name(self) -> &'static str {
         match self {
             ExactFind::File => "file",
@@ -261,6 +270,7 @@ impl ExactFind {
             ExactFind::Constant => "constant",
             ExactFind::Message => "message",
             ExactFind::Definition | ExactFind::OwnFile => "definition",
+            ExactFind::Line(_) => "line",
         }
     }
 }
@@ -278,7 +288,7 @@ pub fn put_first(finds: &[Option<ExactFind>], main: &[bool], values: &[f64]) -> 
     let found = |at: &usize| finds[*at].is_some();
     let all = || (0..finds.len().min(main.len()).min(values.len())).filter(found);
     let any_main = all().any(|at| main[at]);
-    let is_named = |at: usize| finds[at] == Some(ExactFind::File);
+    let is_named = |at: usize| matches!(finds[at], Some(ExactFind::File | ExactFind::Line(_)));
     let mut first: Vec<usize> = all().filter(|&at| main[at] || !any_main || is_named(at)).collect();
     let value = |at: usize| if values[at].is_finite() { values[at] } else { f64::NEG_INFINITY };
     first.sort_by(|&a, &b| finds[b].cmp(&finds[a]).then(value(b).total_cmp(&value(a))));

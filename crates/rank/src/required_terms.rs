@@ -400,15 +400,16 @@ mod tests {
         assert_eq!(terms.share(&["fn reset(&mut self) {}", "BestMatch::reset"]), Some(1.0));
         assert_eq!(terms.share(&["fn reset(&mut self) {}"]), Some(0.0));
         assert_eq!(terms.share(&["the best match of sourdough bread"]), Some(0.0));
+    }
+
+    #[test]
+    fn a_phrase_is_found_in_its_order_and_across_lines() {
         let query = "\"connection reset by peer\"";
         assert_eq!(share(query, "Error: Connection\n  reset, by peer."), Some(1.0));
         assert_eq!(share(query, "connection connection reset by peer"), Some(1.0));
         assert_eq!(share(query, "reset by peer: connection"), Some(0.0));
         assert_eq!(share(query, "connection reset by"), Some(0.0));
     }
-
-    #[test]
-    fn a_phrase_is_found_in_its_order_and_across_lines() {}
 
     #[test]
     fn only_phrases_and_hyphenated_words_need_not_stand_anywhere() {

@@ -1,8 +1,8 @@
 //! Keeps the index fresh: one thread reads the tree at the start and after each change and embeds with the quick model, and a
 //! second thread embeds with the better models.
 //!
-//! Both threads have low priority and pause while calls are in progress, except for the first read of the tree, which calls wait for. They
-//! hold the write lock only for a commit, so that other processes can write in between.
+//! Embedding has low priority; answers are stale until a read ends. Both pause while calls are in progress, except for the first read of
+//! the tree, which calls wait for, and hold the write lock only for a commit, so that other processes can write in between.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -329,9 +329,8 @@ fn is_busy(error: &Error) -> bool {
     matches!(error, Error::Store(StoreError::Busy { .. }))
 }
 
-/// Notes a finished read. Calls wait for the first one alone, so the thread has low priority from now on.
+/// Notes a finished read.
 fn has_read(background: &Background, run: Result<RunReport, Error>) {
-    lower_thread_priority();
     let mut tasks = background.tasks();
     tasks.reads += 1;
     match run {

@@ -312,7 +312,7 @@ fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolR
     let is_first_page = number("offset").unwrap_or_default() == 0;
     let invalid = |error: serde_json::Error| Refused::from(error.to_string());
     let (request, options) = read::<T>(call, arguments).map_err(invalid)?;
-    let answer = T::call(call, request)?;
+    let answer = T::call(call, request).map_err(named::<T>)?;
     if let (true, Some(kept)) = (is_first_page, T::kept_count(&answer)) {
         call.metrics.search("/mcp", T::TOOL_NAME, kept);
     }
@@ -324,6 +324,18 @@ fn call<T: Tool>(call: &mut Call<'_>, arguments: JsonObject) -> Result<CallToolR
         result.structured_content = Some(untrusted_text::data(arguments::in_object(answer), MAX_DATA_CHARS));
     }
     Ok(result)
+}
+
+/// The failure, about an argument under the name that it has in the tool.
+fn named<T: Tool>(failure: Failure) -> Failure {
+    match failure {
+        Failure::Library(Error::Argument { name, value, allowed }) => {
+            let mut listed = T::ARGUMENTS.into_iter().flatten();
+            let name = listed.find(|one| one.field == name).map_or(name, |one| one.name);
+            Failure::Library(Error::Argument { name, value, allowed })
+        }
+        failure => failure,
+    }
 }
 
 // The context of a call, and what an operation says of itself.

@@ -211,8 +211,7 @@ mod tests {
         let entries = || vec![entry("a.rs\n", "1"), entry("a.rs\n", "2"), entry("b.rs\n", "3")];
         let list = || List { entries: entries(), shared: Some(String::new()), ..List::default() };
         let page = |offset| list().page(&PageArguments { max_chars: 1000, offset }).0;
-        assert_eq!(page(0), "```\na.rs\n1\n2\nb.rs\n3\n```\n");
-        assert_eq!(page(1), "```\na.rs\n2\nb.rs\n3\n```\n");
+        assert_eq!([page(0), page(1)], ["```\na.rs\n1\n2\nb.rs\n3\n```\n", "```\na.rs\n2\nb.rs\n3\n```\n"]);
         assert!(page(9).contains("Note: the offset 9 is beyond the end, which is 3\n"));
         let warnings = vec!["w".repeat(900); 9];
         let lines = warning_lines(&warnings, 1000);

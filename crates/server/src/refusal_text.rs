@@ -107,10 +107,13 @@ pub(crate) fn for_error(error: Error) -> (String, Vec<String>) {
     };
     let said = match &error {
         Error::NotFound { wanted, .. } => format!("{wanted}: not in the index"),
-        error => error.to_string(),
+        // The tool has no such flag.
+        error => {
+            error.to_string().replace("multiline (-U) lets a match span lines", "find one of the lines, with context")
+        }
     };
     let advice = match error {
-        Error::NotFound { .. } => "; `search` returns valid ids, and `get_status` lists the namespaces",
+        Error::NotFound { .. } => "; `files` finds paths, `search` returns ids, and `get_status` lists the namespaces",
         Error::Store(
             StoreError::Sql { .. }
             | StoreError::Invalid { .. }

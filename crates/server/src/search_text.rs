@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use tamis::search::{FurtherPassage, Nearest, judged, percent};
+use tamis::search::{AskedRelation, FurtherPassage, Nearest, judged, percent};
 use tamis::{Answer, Hit};
 
 use crate::operation::Call;
@@ -50,9 +50,10 @@ pub(crate) fn search_text(call: &Call<'_>, answer: &Answer, page: &PageArguments
         below.push_str(&nearest);
     }
     let query = answer.query_id.as_ref().map(|id| format!(" [query {id}]")).unwrap_or_default();
-    let related = answer
-        .asked_relation()
-        .map(|(hit, what)| format!("related with the path:line of result {} lists {}.\n", hit.rank, name(&what)));
+    let related = answer.asked_relation().map(|(hit, relation)| {
+        let by = if relation == AskedRelation::Commits { "" } else { " and by = reference" };
+        format!("related with the path:line of result {}{by} lists {}.\n", hit.rank, name(&relation.to_string()))
+    });
     let sentence = format!("{}{query}\n{}", name(&answer.summary), related.unwrap_or_default());
     // An empty answer begins with the sentence.
     let tail = match (below.is_empty(), entries.is_empty()) {
@@ -92,7 +93,8 @@ pub(crate) fn place(namespace: &str, path: &str, shows_namespace: bool) -> Strin
 }
 
 fn entry(hit: &Hit, shows_namespace: bool) -> Entry {
-    let called = hit.symbol.as_ref().or(hit.title.as_ref()).map(|called| format!(" {}", name(called)));
+    let called = hit.symbols_in_short().or_else(|| Some(hit.title.as_deref()?.into()));
+    let called = called.map(|called| format!(" {}", name(&called)));
     let shown = shown_lines(hit);
     let snippet = clean(&hit.snippet);
     let lines: Vec<&str> = snippet.lines().skip(shown.start).take(shown.len()).collect();

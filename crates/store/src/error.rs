@@ -236,7 +236,8 @@ fn aside(path: &Path) -> String {
         "tamis.db" => "index again; keep the moved file, since what was imported or made known is in it alone",
         _ => "go on without it",
     };
-    format!("move it away (`mv {name} {name}.aside`) and {then}")
+    let path = path.display();
+    format!("move it away (`mv {path} {path}.aside`) and {then}")
 }
 
 impl StoreError {
@@ -390,9 +391,10 @@ mod tests {
             let reason = "page 7".to_owned();
             let advice = StoreError::Corrupt { path: path.clone(), reason }.to_string();
             let newer = StoreError::OtherVersion { path: path.clone(), found: 9, needed: 6 }.to_string();
-            let older = StoreError::OtherVersion { path, found: 1, needed: 6 }.to_string();
+            let older = StoreError::OtherVersion { path: path.clone(), found: 1, needed: 6 }.to_string();
             for message in [advice, newer, older] {
-                assert!(message.contains(&format!("mv {name} {name}.aside")), "{message}");
+                let moved = format!("mv {} {}.aside", path.display(), path.display());
+                assert!(message.contains(&moved), "{message}");
                 assert!(!message.contains("delete"), "{message}");
             }
         }

@@ -61,6 +61,11 @@ pub struct Task {
     pub created_at: Option<String>,
 }
 
+#[cfg(feature = "clap")]
+fn whole(text: &str) -> Result<i64, &'static str> {
+    text.parse().map_err(|_| "must be a whole number")
+}
+
 /// A publication.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -78,7 +83,7 @@ pub struct Work {
     pub authors: Vec<String>,
     /// Year of publication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, allow_negative_numbers = true))]
+    #[cfg_attr(feature = "clap", arg(long, allow_negative_numbers = true, value_parser = whole))]
     pub year: Option<i64>,
     /// Journal, conference or publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]

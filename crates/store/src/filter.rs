@@ -365,24 +365,18 @@ mod tests {
 
     #[test]
     fn globs_match_as_people_expect_and_exclusions_win_and_stand_alone() {
-        assert!(globs(&["*.rs"]).matches("src/deep/lib.rs"));
-        assert!(globs(&["src/*.rs"]).matches("src/lib.rs"));
+        assert!(globs(&["*.rs"]).matches("src/deep/lib.rs") && globs(&["src/*.rs"]).matches("src/lib.rs"));
         assert!(!globs(&["src/*.rs"]).matches("src/deep/lib.rs"));
-        assert!(globs(&["src/**/*.rs"]).matches("src/deep/lib.rs"));
-        assert!(globs(&["src/**/*.rs"]).matches("src/lib.rs"));
-        assert!(globs(&["docs/"]).matches("docs/guide/install.md"));
-        assert!(globs(&["docs"]).matches("a/docs/install.md"));
-        assert!(!globs(&["/docs"]).matches("a/docs/install.md"));
-        assert!(globs(&["/docs"]).matches("docs/install.md"));
+        assert!(globs(&["src/**/*.rs"]).matches("src/deep/lib.rs") && globs(&["src/**/*.rs"]).matches("src/lib.rs"));
+        assert!(globs(&["docs/"]).matches("docs/guide/install.md") && globs(&["docs"]).matches("a/docs/install.md"));
+        assert!(!globs(&["/docs"]).matches("a/docs/install.md") && globs(&["/docs"]).matches("docs/install.md"));
         assert!(globs(&["*.{md,rst}", "*.txt"]).matches("readme.rst"));
         let decomposed = "U\u{308}bersicht.md";
         assert!(globs(&["Übersicht.md"]).matches(decomposed) && globs(&[decomposed]).matches("a/Übersicht.md"));
         let only = globs(&["!tests/"]);
-        assert!(only.matches("src/lib.rs"));
-        assert!(!only.matches("tests/all.rs"));
+        assert!(only.matches("src/lib.rs") && !only.matches("tests/all.rs"));
         let both = globs(&["*.rs", "!*_test.rs"]);
-        assert!(both.matches("src/a.rs"));
-        assert!(!both.matches("src/a_test.rs"));
+        assert!(both.matches("src/a.rs") && !both.matches("src/a_test.rs"));
     }
 
     #[test]
@@ -413,8 +407,7 @@ mod tests {
         }
         assert!(matches("Store::open", "Store::open"));
         assert!(matches("Store::open", "crate::Store::open"));
-        assert!(!matches("Store::open", "MyStore::open"));
-        assert!(!matches("Store::open", "Store::open::inner"));
+        assert!(!matches("Store::open", "MyStore::open") && !matches("Store::open", "Store::open::inner"));
         assert!(!matches("Store::open", "Store.open"), "separators are part of the name");
         assert!(matches("net/http.Get", "go/net/http.Get"));
         assert!(matches("Map<K, V>::get", "Map<K, V>::get"));
@@ -433,8 +426,7 @@ mod tests {
         assert_eq!(names("a::Store::open"), ["open"]);
         assert_eq!(names("LIMIT, net/http.Get, Door#lock"), ["LIMIT", "Get", "lock"]);
         assert!(names("").is_empty());
-        assert!(!matches("", "open"));
-        assert!(!matches("", "Store::"));
+        assert!(!matches("", "open") && !matches("", "Store::"));
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Statements that both databases understand, and the values that go in and out.
 //!
-//! They are written for PostgreSQL. What differs in SQLite is behind [`Session`]: the form of lists, locks, and in its [`Dialect`] how texts
-//! and other things are kept.
+//! They are written for PostgreSQL. What differs in SQLite is behind [`Session`]: the form of lists, locks, and in its [`Dialect`] how
+//! texts and other things are kept.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -200,6 +200,10 @@ fn normal(text: &str) -> Option<String> {
     if lower.split(|character: char| !character.is_ascii_alphabetic()).any(|name| name.len() > LONGEST_NAME) {
         return None;
     }
+    // The parser takes any word that begins so for yesterday.
+    if lower.split(' ').any(|word| word.starts_with("yester") && word.trim_end_matches([',', '.']) != "yesterday") {
+        return None;
+    }
     let spaced = lower.replace(',', " ");
     let words: Vec<&str> =
         spaced.split_whitespace().filter(|word| !["the", "of"].contains(word)).map(cardinal).collect();
@@ -372,7 +376,8 @@ mod tests {
     fn trap_what_is_no_moment_is_told_what_is_and_a_long_word_is_no_panic() {
         for wrong in [
             "", " ", "soon", "-7d", "2026-13-01", "2026-02-30", "7", "3/4/2025", "since", "february 30", "99999 years",
-            "19998 years", "monday mondayish", "the", "2026-1", "next", "last", "märz 3", "3 days ago ago", "0x10",
+            "19998 years", "monday mondayish", "yesteryear", "since yesterdays", "the", "2026-1", "next", "last",
+            "märz 3", "3 days ago ago", "0x10",
         ] {
             let error = moment(wrong, &now()).expect_err(wrong);
             assert_eq!(error.text, wrong.trim());

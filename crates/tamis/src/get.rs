@@ -1,8 +1,8 @@
 //! Looks up a user's target: a passage, a document, some lines, or the reason why a file is not in the index.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -14,6 +14,8 @@ use tamis_text::{Issue, composed};
 
 use crate::Error;
 use crate::collections::SKIPPED;
+#[cfg(feature = "clap")]
+use crate::flag_values::whole;
 use crate::handle::{Index, MOST_ALIKE, Source, readable};
 use crate::import::{commits, is_imported};
 use crate::index::{DEADLY, list_file};
@@ -52,7 +54,7 @@ pub struct GetRequest {
     /// Lines before and after it, 0 to 1000.
     #[schemars(range(min = 0, max = 1000))]
     #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000)))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = 0, value_parser = |text: &str| whole::<0, 1000>(text).map(|lines| lines as u32)))]
     pub context: u32,
     /// Who asks.
     #[serde(skip)]
@@ -61,8 +63,8 @@ pub struct GetRequest {
 }
 
 impl Index {
-    /// Returns the text that `wanted` names: the identifier of a passage (or its beginning, if it is unique), or `PATH`,
-    /// `PATH:LINE` or `PATH:FIRST-LAST`, or the number of an issue as `#233` or `233`. Text comes from the index alone, so no other file can be read.
+    /// Returns the text that `wanted` names: the identifier of a passage (or its beginning, if it is unique), or `PATH`, `PATH:LINE` or
+    /// `PATH:FIRST-LAST`, or the number of an issue as `#233` or `233`. Text comes from the index alone, so no other file can be read.
     ///
     /// In an index of several repositories, a path is looked up in the own namespace first, then in the only one that has it.
     /// `NAMESPACE:PATH` names the namespace.
@@ -183,8 +185,11 @@ impl Lookup<'_> {
             }
         }
         let namespaces = self.readable_names()?;
-        let mut forms: Vec<(Option<&str>, &str)> =
-            in_namespace(&namespaces, wanted).into_iter().chain([(None, wanted)]).collect();
+        let mut forms: Vec<(Option<&str>, &str)> = in_namespace(&namespaces, wanted)
+            .map(|(name, path)| (Some(name), path))
+            .into_iter()
+            .chain([(None, wanted)])
+            .collect();
         // In an index of one tree, people rarely name the namespace, so a path is tried as a path first.
         if self.index.is_of_one_tree() {
             forms.reverse();
@@ -230,23 +235,60 @@ impl Lookup<'_> {
     }
 
     /// Returns the names of the readable namespaces.
-    fn readable_names(&self) -> Result<Vec<String>, Error> {
+    pub(crate) fn readable_names(&self) -> Result<Vec<String>, Error> {
         let mut names = self.index.namespace_names()?;
         names.retain(|name| readable(self.allowed, name));
         Ok(names)
     }
 
+    /// Brings paths and globs into the form in which the index has them, and returns the namespace that they name, as `NAMESPACE:PATH`
+    /// or by its root. If they name several, each path counts in all. `named` are the namespaces that the caller asks for; none: all.
+    pub(crate) fn indexed_paths(
+        &self,
+        given: &[String],
+        named: &[String],
+    ) -> Result<(Vec<String>, Option<String>), Error> {
+        let mut known = self.readable_names()?;
+        known.retain(|name| named.is_empty() || named.contains(name));
+        let from_root = |path: &str| format!("/{}", if path.is_empty() { "*" } else { path });
+        let mut namespaces = BTreeSet::new();
+        let mut indexed = |given: &String| {
+            let (not, path) = given.strip_prefix('!').map_or(("", given.as_str()), |path| ("!", path));
+            let path = match in_namespace(&known, path.trim_start_matches('/')) {
+                Some((namespace, path)) => {
+                    namespaces.insert(namespace.to_owned());
+                    from_root(path)
+                }
+                None => match (self.under_root(path, named), path.strip_prefix("./")) {
+                    (Some((namespace, path)), _) => {
+                        namespaces.insert(namespace.to_owned());
+                        from_root(&path)
+                    }
+                    (None, Some(path)) => from_root(path),
+                    (None, None) if ["", ".", "/"].contains(&path) => from_root(""),
+                    _ => path.to_owned(),
+                },
+            };
+            format!("{not}{path}")
+        };
+        let paths = given.iter().map(&mut indexed).collect();
+        Ok((paths, namespaces.pop_first().filter(|_| namespaces.is_empty())))
+    }
+
+    /// The namespace whose root an absolute path is or lies under, and the path from there. A namespace that the caller may not read
+    /// counts as missing.
+    fn under_root(&self, path: &str, named: &[String]) -> Option<(&str, String)> {
+        let sources = self.index.sources().into_iter().filter(|source| readable(self.allowed, &source.namespace));
+        let under = |source: &&Source| Some(stored(Path::new(path).strip_prefix(&source.root).ok()?));
+        let meant = sources.filter(|source| named.is_empty() || named.contains(&source.namespace));
+        let held = meant.filter_map(|source| Some((source.namespace.as_str(), under(&source)?)));
+        held.min_by_key(|(_, path)| path.len())
+    }
+
     /// Finds the document that a path means.
     fn place(&self, namespace: Option<&str>, path: &str) -> Result<Option<DocumentPlace>, Error> {
-        let sources = self.index.sources().into_iter().filter(|source| readable(self.allowed, &source.namespace));
         // People write absolute paths, or paths with `./`; the index has neither.
-        let absolute = Path::new(path).is_absolute();
-        let whole = sources.filter(|_| absolute).find_map(|source| {
-            let under = Path::new(path).strip_prefix(&source.root).ok()?;
-            Some((source.namespace.as_str(), under))
-        });
-        if let Some((namespace, under)) = whole {
-            let path = stored(under);
+        if let Some((namespace, path)) = self.under_root(path, &[]) {
             let path = path_in(self.index, namespace, path)?;
             return Ok(path.map(|path| DocumentPlace { namespace: namespace.to_owned(), path }));
         }
@@ -321,6 +363,7 @@ impl Lookup<'_> {
     }
 
     pub(crate) fn not_found(&self, namespace: Option<&str>, path: &str) -> Result<Error, Error> {
+        let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
         if let Some(reason) = self.index.left_out(namespace, path, self.allowed)? {
             return Ok(Error::LeftOut { wanted: path.to_owned(), reason });
         }
@@ -333,6 +376,10 @@ impl Lookup<'_> {
                 continue;
             }
             for document in self.index.store.documents(&known)?.into_iter().filter(|one| one.passages > 0) {
+                if document.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')) {
+                    let allowed = "a file; files lists this directory";
+                    return Ok(Error::argument("id", format!("{path:?}"), allowed));
+                }
                 let known_path = document.path.to_lowercase();
                 let known_name = name_of(&known_path);
                 let similarity =
@@ -383,10 +430,10 @@ pub(crate) struct DocumentPlace {
 }
 
 /// Splits `NAMESPACE:PATH`, if there is such a namespace.
-fn in_namespace<'a>(namespaces: &'a [String], wanted: &'a str) -> Option<(Option<&'a str>, &'a str)> {
+pub(crate) fn in_namespace<'a>(namespaces: &'a [String], wanted: &'a str) -> Option<(&'a str, &'a str)> {
     let form = |namespace: &'a String| {
         let path = wanted.strip_prefix(namespace.as_str())?.strip_prefix(':')?;
-        Some((Some(namespace.as_str()), path))
+        Some((namespace.as_str(), path))
     };
     namespaces.iter().filter_map(form).min_by_key(|(_, path)| path.len())
 }

@@ -123,7 +123,11 @@ pub(crate) fn status(index: &Index) -> Result<Status, Error> {
             let DocumentState { path, collection, description: Description { role, .. }, .. } = &document;
             let without_text = UnreadDocument::new(&source.namespace, path, collection, role);
             if document.collection == SKIPPED {
-                summary.documents = summary.documents.saturating_sub(1);
+                let mut namespaces = summary.counts.namespaces.iter_mut();
+                let own = namespaces.find(|count| count.name == source.namespace).map(|count| &mut count.documents);
+                for documents in own.into_iter().chain([&mut summary.documents]) {
+                    *documents = documents.saturating_sub(1);
+                }
                 if without_text.is_none() {
                     *skipped.entry(document.description.role).or_default() += 1;
                 }

@@ -38,10 +38,18 @@ pub fn day(text: &str) -> Option<Date> {
 
 /// The day that the name of a file begins with: `2026-11-22.md`, `2026-11-22-topic.md`, `2026_11_22.md`.
 pub fn day_of_name(path: &str) -> Option<Date> {
+    day(&in_name(path)?.replace('_', "-"))
+}
+
+/// The beginning of a file's name, if it is written as a day, be it a possible one or not.
+pub fn in_name(path: &str) -> Option<&str> {
     let name = file_name(path);
-    let head = name.get(..10)?;
-    let ends = !name[10..].starts_with(|next: char| next.is_alphanumeric());
-    day(&head.replace('_', "-")).filter(|_| ends)
+    let head = name.get(..10).filter(|_| !name[10..].starts_with(|next: char| next.is_alphanumeric()))?;
+    let is_placed = |(at, byte): (usize, u8)| match at {
+        4 | 7 => matches!(byte, b'-' | b'_'),
+        _ => byte.is_ascii_digit(),
+    };
+    head.bytes().enumerate().all(is_placed).then_some(head)
 }
 
 /// The first moment of a day in `zone`.

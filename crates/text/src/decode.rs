@@ -26,7 +26,8 @@ fn utf_32(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The text of a file with `\n` line ends, and notes about the conversion.
+/// The text of a file with `\n` line ends, as it is indexed, and notes about the conversion.
+#[must_use]
 pub fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<Note>) {
     let mut notes = Vec::new();
     if let Some(encoding) = utf_32(bytes) {
@@ -187,6 +188,16 @@ fn escaped(text: &str) -> (usize, &str) {
         (Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't'), ..) => (2, &text[..2]),
         // A backslash that escapes nothing.
         _ => (1, "\\\\"),
+    }
+}
+
+/// The parser's message, without the place that it repeats.
+pub fn what_is_wrong(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or(&text);
+    match error.classify() {
+        serde_json::error::Category::Eof => format!("the JSON breaks off here ({text})"),
+        _ => format!("not valid JSON ({text})"),
     }
 }
 

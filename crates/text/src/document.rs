@@ -316,10 +316,10 @@ pub enum Note {
         /// Number of all its lines.
         lines: usize,
     },
-    /// An invalid date in the front matter, such as the 30th of February. It was ignored.
+    /// An invalid date, such as the 30th of February. It was ignored.
     UnreadableDate {
-        /// The key that gives it.
-        key: String,
+        /// The key of the front matter that gives it; `None`: the file's name does.
+        key: Option<String>,
         /// Its value, cut to 80 characters.
         value: String,
     },
@@ -360,8 +360,11 @@ impl fmt::Display for Note {
             Self::PartlyParsed { language, lines } => {
                 write!(formatter, "{lines} lines do not parse as {language}")
             }
-            Self::UnreadableDate { key, value } => {
+            Self::UnreadableDate { key: Some(key), value } => {
                 write!(formatter, "`{key}: {value}` in the front matter was ignored, since it is not a date")
+            }
+            Self::UnreadableDate { key: None, value } => {
+                write!(formatter, "`{value}` in the name was ignored, since it is not a date")
             }
         }
     }
@@ -484,10 +487,11 @@ mod tests {
             assert_eq!(skip.as_str().parse(), Ok(*skip));
             assert_eq!(serde_json::to_string(skip).ok(), Some(format!("\"{skip}\"")));
         }
-        let error = "mian".parse::<Role>().unwrap_err().to_string();
-        assert!(error.contains("role") && error.contains("`mian`") && error.contains("main, test"), "{error}");
     }
 
     #[test]
-    fn an_unknown_name_says_which_exist() {}
+    fn an_unknown_name_says_which_exist() {
+        let error = "mian".parse::<Role>().unwrap_err().to_string();
+        assert!(error.contains("role") && error.contains("`mian`") && error.contains("main, test"), "{error}");
+    }
 }

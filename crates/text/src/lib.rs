@@ -63,7 +63,7 @@ pub use code::{Definition, OutlineSymbol, Reference, ReferenceKind, definitions,
 pub use conversation::{
     Conversation, ConversationFormatError, ConversationLog, ConversationOptions, Turn, read_conversations,
 };
-pub use decode::{composed, is_invisible, plain, transcoded};
+pub use decode::{composed, decode, is_invisible, plain, transcoded};
 pub use document::{Document, Kind, Note, Options, OwnProperties, ParseFailure, Passage, UnknownName, embedded_text};
 pub use issues::{
     BadRecord, CommentKind, Issue, IssueArchive, IssueComment, IssueFormat, IssueFormatError, IssueKind, IssueState,

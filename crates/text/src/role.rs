@@ -74,6 +74,9 @@ const PROSE: &str = "\
 const CHANGELOGS: &str = "\
     changelog changelogs changes history news releases release-notes release_notes relnotes whatsnew";
 
+/// Directories of such lists.
+const CHANGELOG_DIRECTORIES: &str = "changelog changelogs release-notes release_notes relnotes whatsnew";
+
 /// Derives the role of a file in `language` from `path` (relative, with forward slashes).
 ///
 /// A vendored test is vendored. Only directories below the indexed root count, so a checkout inside a directory
@@ -94,7 +97,12 @@ pub fn role(path: &str, language: Option<&str>) -> Role {
         return Role::Vendored;
     }
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
-    if is_text(name) && has_word(CHANGELOGS, stem) {
+    // `Pro-Changes.md` at the root lists changes; `docs/schema-changes.md` and a page on breaking ones explain some.
+    let lists_changes = || {
+        let is_named = directories.is_empty() && has_end(stem, "-changes -changelog _changelog");
+        has_word(CHANGELOGS, stem) || is_named && stem != "breaking-changes"
+    };
+    if is_text(name) && (lists_changes() || under(CHANGELOG_DIRECTORIES) && stem != "readme") {
         return Role::Changelog;
     }
     if is_text(name) && is_license(stem) {
@@ -269,7 +277,9 @@ test: conftest.py python, pkg/open_test.go go, src/open.spec.ts typescript, src/
 test: src/test/java/org/Open.java java, org/OpenTest.java java, src/mocks/store.ts typescript
 test: src/store.mock.ts typescript, src/store.fixture.ts typescript
 example: examples/throughput.rs rust, src/Button.stories.tsx tsx, docs/tutorials/a.py python
-changelog: CHANGELOG.md markdown, docs/history.rst restructuredtext
+changelog: CHANGELOG.md markdown, docs/history.rst restructuredtext, Pro-Changes.md markdown
+changelog: docs/changelogs/4.x.md markdown, changelog/1234.bugfix.rst restructuredtext
+main: docs/schema-changes.md markdown, src/changelog/parse.rs rust, Breaking-Changes.md markdown
 license: LICENSE-MIT text
 translation: README.zh-CN.md markdown, README_ja.md markdown, readme-pt-br.md markdown, docs/fr/guide.md markdown
 translation: docs/guide.de.md markdown, src/locales/de.json json, locale/pt_BR/LC_MESSAGES/app.po gettext

@@ -374,8 +374,7 @@ mod tests {
         ] {
             assert_eq!(skip(path), Some(Skip::Lock), "{path}");
         }
-        assert_eq!(skip("a/jquery.min.js"), Some(Skip::Minified));
-        assert_eq!(skip("a/app.js.map"), Some(Skip::Minified));
+        assert_eq!([skip("a/jquery.min.js"), skip("a/app.js.map")], [Some(Skip::Minified), Some(Skip::Minified)]);
         for path in ["logo.PNG", "a.tar.gz", "lib/libz.so.1.2", "x.wasm"] {
             assert_eq!(skip(path), Some(Skip::Binary), "{path}");
         }

@@ -130,20 +130,21 @@ fn a_turn_that_is_logged_in_two_forms_is_read_once() {
     assert_eq!(told(&log), [("c1", vec!["Go on", "Done", "Go on", "Only on the screen"])]);
     let speakers: Vec<_> = log.conversations[0].turns.iter().filter_map(|turn| turn.speaker.as_deref()).collect();
     assert_eq!((speakers, log.repeated), (vec!["user", "assistant", "user", "assistant"], 3));
+}
+
+#[test]
+fn a_record_that_is_logged_again_has_its_last_text() {
     let text = r#"{"sessionId": "g1", "projectHash": "x", "startTime": "2026-11-22T09:00:00Z"}
 {"id": "m1", "timestamp": "2026-11-22T09:00:00Z", "type": "user", "content": "Where?"}
 {"id": "m2", "timestamp": "2026-11-22T09:00:01Z", "type": "gemini", "content": "To the"}
 {"$set": {"lastUpdated": "x"}}
 {"id": "m2", "timestamp": "2026-11-22T09:00:01Z", "type": "gemini", "content": "To the second site."}"#;
-    let log = self::log(text);
+    let log = log(text);
     assert_eq!((told(&log), log.repeated), (vec![("g1", vec!["Where?", "To the second site."])], 1));
 }
 
 #[test]
-fn half_a_character_costs_no_record() {}
-
-#[test]
-fn a_record_that_is_logged_again_has_its_last_text() {
+fn half_a_character_costs_no_record() {
     for text in [
         r#"{"name": "Locks", "id": 1, "messages": [{"from": "Ann", "text": "cut \ud83d off"}, {"from": "Ben", "text": "b"}]}"#,
         "{\"session\": \"1\", \"text\": \"cut \\ud83d off\"}\n{\"session\": \"1\", \"text\": \"b\"}\n",

@@ -97,10 +97,12 @@ fn a_day_is_that_of_the_writers_place_and_an_impossible_date_is_told_and_the_not
     let document = read_note("2026-11-22.md", b"- 23:30 late\n", &options);
     assert_eq!(date(&document).as_deref(), Some("2026-11-22T05:00:00Z"));
     assert_eq!(document.passages[0].own.dated_ns.map(moment).as_deref(), Some("2026-11-23T04:30:00Z"));
-    let document = note("a.md", "---\ndate: 2026-02-30\n---\nWords.\n");
-    assert_eq!(document.notes.len(), 1);
-    assert!(document.notes[0].to_string().contains("2026-02-30"), "{}", document.notes[0]);
-    assert_eq!(texts(&document).last(), Some(&"Words."));
+    for (path, text) in [("a.md", "---\ndate: 2026-02-30\n---\nWords.\n"), ("2026-02-30-a.md", "Words.\n")] {
+        let document = note(path, text);
+        assert_eq!(document.notes.len(), 1);
+        assert!(document.notes[0].to_string().contains("2026-02-30"), "{}", document.notes[0]);
+        assert_eq!(texts(&document).last(), Some(&"Words."));
+    }
 }
 
 #[test]

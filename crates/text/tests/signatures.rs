@@ -40,11 +40,9 @@ fn overloads_and_methods_that_two_traits_ask_of_one_type_differ() {
         ("a.kt", "class A {\n    fun a(b: Int) {\n    }\n\n    fun a(b: Int?) {\n    }\n}\n"),
         ("a.swift", "class A {\n    func a(b: Int) {\n    }\n\n    func a(c: Int) {\n    }\n}\n"),
     ] {
-        let overloads: Vec<_> = passages(path, text)
-            .into_iter()
-            .filter(|passage| passage.symbol.as_deref().is_some_and(|symbol| symbol.ends_with('a')))
-            .map(|passage| passage.signature)
-            .collect();
+        let mut overloads = passages(path, text);
+        overloads.retain(|passage| passage.symbol.as_deref().is_some_and(|symbol| symbol.ends_with('a')));
+        let overloads: Vec<_> = overloads.into_iter().map(|passage| passage.signature).collect();
         assert_eq!(overloads.len(), 2, "{path}");
         assert_ne!(overloads[0], overloads[1], "{path}");
     }

@@ -213,10 +213,8 @@ mod tests {
             let answers = vec![answered(Some(1), before, true), answered(Some(1), after, true)];
             Drift::of(&[&list(vec![series(Topic::Answerable, answers)])]).remove(0)
         };
-        assert_eq!(pair(&eight, &eight[..6]).drifted, 0.0);
-        assert_eq!(pair(&eight, &eight[..5]).drifted, 1.0);
-        assert_eq!(pair(&eight[..1], &eight[..2]).drifted, 0.0);
-        assert_eq!(pair(&eight[..1], &eight[..3]).drifted, 1.0);
+        assert_eq!([pair(&eight, &eight[..6]).drifted, pair(&eight, &eight[..5]).drifted], [0.0, 1.0]);
+        assert_eq!([pair(&eight[..1], &eight[..2]).drifted, pair(&eight[..1], &eight[..3]).drifted], [0.0, 1.0]);
         let emptied = pair(&eight[..1], &[]);
         assert_eq!((emptied.past, emptied.drifted, emptied.emptied), (5, 0.0, 1.0));
     }

@@ -1,4 +1,5 @@
-//! Fits the models of relevance of `tamis-rank` to the evidence of many questions, and says how well they do on what they were not fitted to.
+//! Fits the models of relevance of `tamis-rank` to the evidence of many questions, and says how well they do on what they were not
+//! fitted to.
 //!
 //! Each basis has three models. *Is there an answer?* is a logistic regression over lists. *Which entry?* is a conditional logit over the
 //! entries of the lists that hold an answer, with two weights for each piece of evidence: one where words cover the question, one where

@@ -1,9 +1,9 @@
 //! `cargo xtask conformance`: drives the server with independent programs.
 //!
-//! There are four: the protocol's conformance suite, its inspector, the official client libraries in two generations, and a browser
-//! for the page. They are installed from npm into `target/conformance`, with their own Node, as `xtask/conformance/package-lock.json` pins them.
-//! `xtask/conformance/not-applicable.json` lists the checks of the suite that do not apply to this server, each with its reason. A
-//! listed check that passes is a failure.
+//! There are four: the protocol's conformance suite, its inspector, the official client libraries in two generations, and a browser for
+//! the page. They are installed from npm into `target/conformance`, with their own Node, as `xtask/conformance/package-lock.json` pins
+//! them. `xtask/conformance/not-applicable.json` lists the checks of the suite that do not apply to this server, each with its reason.
+//! A listed check that passes is a failure.
 
 mod balancer;
 mod clients;

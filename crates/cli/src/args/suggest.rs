@@ -50,7 +50,7 @@ const LEAST_LIKENESS: f64 = 0.6;
 /// The message for a command line whose first word is not a command, or with a flag that does not exist where words are; `None` for
 /// every other error. `arguments` are those that were typed, without the program's name.
 pub fn message(error: &clap::Error, description: &Command, arguments: &[String]) -> Option<String> {
-    if let Some(message) = file_to_cut(error, arguments) {
+    if let Some(message) = file_to_cut(error, arguments).or_else(|| parameter_of_view(error, arguments)) {
         return Some(message);
     }
     if error.kind() != ErrorKind::InvalidSubcommand {
@@ -84,6 +84,17 @@ fn file_to_cut(error: &clap::Error, arguments: &[String]) -> Option<String> {
             others.join(" ")
         )
     })
+}
+
+/// The message for a parameter of a view that was typed as a flag.
+fn parameter_of_view(error: &clap::Error, arguments: &[String]) -> Option<String> {
+    let (ErrorKind::UnknownArgument, None, Some(ContextValue::String(flag))) =
+        (error.kind(), error.get(ContextKind::SuggestedArg), error.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    let name = flag.strip_prefix("--").filter(|_| arguments.iter().any(|argument| argument == "view"))?;
+    Some(format!("there is no flag {flag}; a parameter of the view is given as --param {name}=VALUE"))
 }
 
 fn for_words(words: &[&str]) -> String {
@@ -139,9 +150,15 @@ mod tests {
     }
 
     #[test]
+    fn a_parameter_of_a_view_is_no_flag() {
+        let message = said(&["view", "long_claims", "--least", "20"]).unwrap_or_default();
+        assert!(message.ends_with("--param least=VALUE"), "{message}");
+        assert_eq!(said(&["view", "v_contradictions", "--tasks", "t1"]), None, "a slip");
+    }
+
+    #[test]
     fn what_has_another_error_keeps_it() {
-        assert_eq!(said(&["search"]), None);
-        assert_eq!(said(&["evidence", "find"]), None);
+        assert_eq!([said(&["search"]), said(&["evidence", "find"])], [None, None]);
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub fn run(arguments: &DoctorArguments, global: &Global, output: &Output) -> Res
     if arguments.json {
         output.json(&diagnosis)?;
     } else {
-        print(&diagnosis, output)?;
+        print(&diagnosis, arguments.check_only, output)?;
     }
     Ok(Exit::found(healthy))
 }
@@ -155,7 +155,8 @@ fn index(session: Session, config: Config, mend: bool, checks: &mut Vec<Check>) 
     if let Some(full) = index.full_disk() {
         checks.push(check("disk", State::Wrong, full.to_string()));
     }
-    store(&index, mend, checks);
+    // Nothing can be repaired until there is space again.
+    store(&index, mend && index.full_disk().is_none(), checks);
     models(&index, checks);
     reranker(&index, checks);
     Some(index)
@@ -284,7 +285,7 @@ fn freshness(index: &Index, checks: &mut Vec<Check>) {
     });
 }
 
-fn print(diagnosis: &Diagnosis, output: &Output) -> Result<()> {
+fn print(diagnosis: &Diagnosis, check_only: bool, output: &Output) -> Result<()> {
     let mut out = output.styled();
     for Check { name, state, message } in &diagnosis.checks {
         let word = match state {
@@ -296,7 +297,8 @@ fn print(diagnosis: &Diagnosis, output: &Output) -> Result<()> {
         };
         writeln!(out, "{word}: {}: {}", label(name), visible(message))?;
     }
-    if diagnosis.checks.iter().any(|check| check.state == State::Repairable) {
+    // Without --check-only, another line says what kept it from being repaired.
+    if check_only && diagnosis.checks.iter().any(|check| check.state == State::Repairable) {
         writeln!(out, "Run `tamis doctor` without --check-only to repair what is repairable; nothing is lost by it.")?;
     }
     let checks = counted(diagnosis.checks.len() as u64, "check");

@@ -188,7 +188,13 @@ pub fn files(arguments: &FilesArguments, global: &Global, output: &Output) -> Re
     let Some((index, directory)) = opened(arguments.no_refresh, namespace, global, output)? else {
         return Ok(Exit::Interrupted);
     };
-    let mut found = index.tree().files(&arguments.request)?;
+    let mut request = arguments.request.clone();
+    // A pattern is a part of a path, unless it is written as a path from here.
+    let is_from_here = |typed: &&mut String| [".", ".."].contains(&typed.split('/').next().unwrap_or_default());
+    if let Some(pattern) = request.pattern.as_mut().filter(is_from_here) {
+        *pattern = tied(&directory, pattern);
+    }
+    let mut found = index.tree().files(&request)?;
     let exit = Exit::found(found.total > 0);
     if arguments.json {
         output.json(&found)?;
@@ -356,7 +362,8 @@ fn print_outline(out: &mut dyn Page, found: &OutlineAnswer) -> io::Result<()> {
         let width = file.lines.to_string().len();
         for entry in &file.entries {
             let indent = "  ".repeat(entry.depth);
-            let lines = format!("{:>width$}-{:<width$}", entry.start_line, entry.end_line);
+            let end = if entry.end_line > entry.start_line { format!("-{}", entry.end_line) } else { String::new() };
+            let lines = format!("{:>width$}{end:<rest$}", entry.start_line, rest = width + 1);
             let at = (entry.start_line, 1);
             let lines = out.link(&file.namespace, &file.path, at, lines.green().to_string());
             out.line(&format!("{lines}  {indent}{}", label(&entry.signature)), 2 * width + 5)?;

@@ -187,7 +187,8 @@ fn keep_watching(index: &Index, options: RunOptions, arguments: &IndexArguments,
     };
     output.note(&format!("watching {watched}; press Ctrl-C to end"));
     let progress = Progress::at_once(output);
-    let watcher = Watcher { arguments, output, progress: &progress, failed: Mutex::default() };
+    let watcher =
+        Watcher { arguments, output, progress: &progress, failed: Mutex::default(), last_warning: Mutex::default() };
     let (more, rest) = channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -215,6 +216,8 @@ struct Watcher<'a> {
     output: &'a Output,
     progress: &'a Progress,
     failed: Mutex<Option<anyhow::Error>>,
+    /// A reason that stays, such as a lock, is worth one line.
+    last_warning: Mutex<String>,
 }
 
 impl Watcher<'_> {
@@ -227,7 +230,12 @@ impl Watcher<'_> {
                 print(report, self.arguments, self.output)
             }
             Err(error) => {
-                self.output.warn(&format!("{error}; the next change tries again"));
+                let warning = format!("{error}; the next change tries again");
+                let mut last = self.last_warning.lock().unwrap_or_else(PoisonError::into_inner);
+                if *last != warning {
+                    self.output.warn(&warning);
+                    *last = warning;
+                }
                 Ok(())
             }
         };

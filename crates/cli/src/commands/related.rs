@@ -274,7 +274,6 @@ mod tests {
 
     #[test]
     fn many_lines_are_shortened() {
-        assert_eq!(lines(&[7]), "line 7");
-        assert_eq!(lines(&[1, 2, 3, 4, 5, 6]), "lines 1, 2, 3, 4, 5, …");
+        assert_eq!([lines(&[7]), lines(&[1, 2, 3, 4, 5, 6])], ["line 7", "lines 1, 2, 3, 4, 5, …"]);
     }
 }

@@ -9,7 +9,7 @@ use crate::session::{FlagSetting, setting};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tamis::search::{MetadataFilter, SearchFilters};
+use tamis::search::SearchFilters;
 use tamis::{Index, SearchRequest};
 
 const SEARCH_EXAMPLES: &str = "\
@@ -86,39 +86,29 @@ fn settings(arguments: &SearchArguments) -> Vec<FlagSetting> {
     ask::settings(request, query, "search.cut").into_iter().chain(own.into_iter().flatten()).collect()
 }
 
-/// Names the filters that leave nothing, and the values in the index.
+/// Refuses a path that is not in the index, and says so where there is nothing to index.
 ///
 /// # Errors
 /// A path that is not in the index, or the index cannot be read.
 pub fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) -> Result<()> {
-    let summary = index.contents().summary()?;
-    if summary.passages == 0 {
-        output.note(&format!("{}: there is nothing to index here", index.root().display()));
+    let root = index.root().display();
+    if index.contents().summary()?.passages == 0 {
+        output.note(&format!("{root}: there is nothing to index here"));
         return Ok(());
     }
-    let filters = filters(request);
-    let mut empty = Vec::new();
-    for (name, alone) in &filters {
-        if index.passing(alone)? == 0 {
-            empty.push(name.as_str());
-        }
-    }
-    if empty.is_empty() {
-        if filters.len() > 1 {
-            let names: Vec<&str> = filters.iter().map(|(name, _)| name.as_str()).collect();
-            let names = names.join(", ");
-            output.note(&format!("each filter matches something, but nothing matches all of them: {names}"));
-        }
-        return Ok(());
-    }
-    let is_empty = |flag: &str| empty.iter().any(|name| name.split(' ').any(|part| part == flag));
     // A path without wildcards names one thing, which the user expects to exist.
     let wildcard = |path: &&String| path.contains(['*', '?', '[', '{']) || path.starts_with('!');
+    let mut alone = SearchRequest { memory: request.memory, ..SearchRequest::new(&request.query) };
+    alone.filters = SearchFilters {
+        paths: request.filters.paths.clone(),
+        namespace: request.filters.namespace.clone(),
+        namespaces: request.filters.namespaces.clone(),
+        ..SearchFilters::default()
+    };
     if let [path] = request.filters.paths.as_slice()
         && !wildcard(&path)
-        && is_empty("--path")
+        && index.passing(&alone)? == 0
     {
-        let root = index.root().display();
         if let Some(reason) = index.left_out(None, path.trim_start_matches('/'), None)? {
             bail!("--path {path}: left out of the index of {root}: {reason}");
         }
@@ -126,74 +116,5 @@ pub fn explain_empty(index: &Index, request: &SearchRequest, output: &Output) ->
             "--path {path}: no such file or directory in the index of {root}; give a path or a glob under it, such as 'src/**/*.rs'"
         );
     }
-    let names = |counts: &[tamis_store::Count]| {
-        let names = counts.iter().map(|count| count.name.as_str()).filter(|name| !name.is_empty());
-        names.collect::<Vec<_>>().join(", ")
-    };
-    if is_empty("--collection") {
-        output.note(&format!(
-            "nothing is in this collection; the collections here are {}",
-            names(&summary.counts.collections)
-        ));
-    }
-    if is_empty("--symbol") {
-        output.note("--symbol takes a whole name (Store::open), its last part (open), or a prefix (op*)");
-    }
-    if is_empty("--lang") {
-        output
-            .note(&format!("nothing is in this language; the languages here are {}", names(&summary.counts.languages)));
-    }
-    let given = given(&request.filters.metadata);
-    if given.iter().any(|flag| is_empty(flag)) {
-        let given = given.join(", ");
-        output.note(&format!("{given}: nothing matches; passages without such a field are left out too"));
-    }
     Ok(())
-}
-
-/// The filters in use, as the user writes them, each with a request that has no other.
-fn filters(request: &SearchRequest) -> Vec<(String, SearchRequest)> {
-    let mut none = SearchRequest { memory: request.memory, ..SearchRequest::new(&request.query) };
-    none.filters = SearchFilters {
-        namespace: request.filters.namespace.clone(),
-        namespaces: request.filters.namespaces.clone(),
-        no_sharing: request.filters.no_sharing,
-        ..SearchFilters::default()
-    };
-    type Field = fn(&mut SearchRequest) -> &mut Vec<String>;
-    let lists: [(&str, &[String], Field); 6] = [
-        ("--path", &request.filters.paths, |one| &mut one.filters.paths),
-        ("--lang", &request.filters.languages, |one| &mut one.filters.languages),
-        ("--collection", &request.filters.collections, |one| &mut one.filters.collections),
-        ("--kind", &request.filters.kinds, |one| &mut one.filters.kinds),
-        ("--role", &request.filters.roles, |one| &mut one.filters.roles),
-        ("--symbol", &request.filters.symbols, |one| &mut one.filters.symbols),
-    ];
-    let mut filters = Vec::new();
-    for (flag, values, field) in lists.into_iter().filter(|(_, values, _)| !values.is_empty()) {
-        let mut alone = none.clone();
-        *field(&mut alone) = values.to_vec();
-        filters.push((format!("{flag} {}", values.join(",")), alone));
-    }
-    if !request.filters.metadata.is_empty() {
-        let alone = none.metadata(request.filters.metadata.clone());
-        filters.push((given(&request.filters.metadata).join(" "), alone));
-    }
-    filters
-}
-
-/// The flags of conditions on metadata that are given.
-fn given(metadata: &MetadataFilter) -> Vec<&'static str> {
-    [
-        ("--state", !metadata.states.is_empty()),
-        ("--label", !metadata.labels.is_empty()),
-        ("--author", !metadata.authors.is_empty()),
-        ("--type", !metadata.types.is_empty()),
-        ("--topic", !metadata.topics.is_empty()),
-        ("--since", metadata.since.is_some()),
-        ("--until", metadata.until.is_some()),
-    ]
-    .into_iter()
-    .filter_map(|(flag, given)| given.then_some(flag))
-    .collect()
 }

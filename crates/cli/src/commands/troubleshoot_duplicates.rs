@@ -3,7 +3,7 @@
 use super::refresh;
 use crate::command_line::Global;
 use crate::exit::Exit;
-use crate::layout::{Page, shortened};
+use crate::layout::{Page, wrapped};
 use crate::output::Output;
 use crate::print::text::{counted, label, visible};
 use crate::session::{Session, setting};
@@ -150,13 +150,7 @@ fn read_body(text: Option<&str>, file: Option<&Path>) -> Result<Option<String>> 
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// The most lines of a thread; `--markdown` and `--json` print all.
-const LINES: usize = 12;
-
-/// The most characters of a line if the terminal sets no limit.
-const LONGEST_LINE: usize = 160;
-
-/// Writes every match with its similarity and the beginning of its thread, then the reason for the selection.
+/// Writes every match with its similarity and its thread, then the reason for the selection.
 fn print_troubleshooting(out: &mut dyn Page, found: &Troubleshooting) -> io::Result<()> {
     for issue in &found.matches {
         solved(out, issue)?;
@@ -200,21 +194,13 @@ fn wiki(out: &mut dyn Page, page: &WikiPage) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Writes the first lines behind a bar.
+/// Writes a text behind a bar, wrapped on a terminal.
 fn text(out: &mut dyn Page, text: &str) -> io::Result<()> {
-    let lines = text.lines().count();
-    for line in text.lines().take(LINES) {
-        let line = visible(line).replace('\t', "    ");
-        let columns = out.columns_after(4, LONGEST_LINE);
-        writeln!(out, "  {} {}", "│".dimmed(), shortened(&line, columns))?;
-    }
-    if lines > LINES {
-        writeln!(
-            out,
-            "  {} {}",
-            "│".dimmed(),
-            format_args!("… {} more", counted((lines - LINES) as u64, "line")).dimmed()
-        )?;
+    let columns = out.columns_after(4, usize::MAX);
+    for line in text.lines() {
+        for row in wrapped(&visible(line).replace('\t', "    "), columns, 0).split('\n') {
+            writeln!(out, "  {} {row}", "│".dimmed())?;
+        }
     }
     Ok(())
 }
@@ -257,5 +243,20 @@ fn print_duplicates(out: &mut dyn Page, found: &Duplicates) -> io::Result<()> {
         (true, _) => writeln!(out, "No likely duplicate: {reason}."),
         (false, Some(id)) => writeln!(out, "\n{likely}: {reason}. [query {id}]"),
         (false, None) => writeln!(out, "\n{likely}: {reason}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::print::{plain, plain_in};
+
+    #[test]
+    fn a_thread_is_whole_and_wrapped_on_a_terminal() {
+        let line = "The lease of the spooler ends. ".repeat(10) + "Set lease_renew.";
+        assert_eq!(plain(|out| text(out, &line)), format!("  │ {line}\n"));
+        let rows = plain_in(30, |out| text(out, &line));
+        assert!(rows.lines().all(|row| row.starts_with("  │ ") && row.chars().count() <= 30), "{rows}");
+        assert!(rows.ends_with("lease_renew.\n"), "{rows}");
     }
 }

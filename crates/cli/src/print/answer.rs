@@ -7,7 +7,7 @@ use owo_colors::OwoColorize;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use tamis::search::{FurtherPassage, Nearest, judged, percent};
+use tamis::search::{AskedRelation, FurtherPassage, Nearest, judged, percent};
 use tamis::{Answer, Hit, kind_in_words};
 
 /// The most characters of a line if the terminal sets no limit; longer lines are data or generated code.
@@ -29,9 +29,10 @@ pub fn whole(out: &mut dyn Page, answer: &Answer) -> io::Result<()> {
         writeln!(out)?;
     }
     writeln!(out, "{summary}")?;
-    if let Some((hit, what)) = answer.asked_relation() {
-        let command = format!("tamis related {}:{}", label(&hit.path), hit.start_line);
-        writeln!(out, "{}", format_args!("`{command}` lists {}.", label(&what)).dimmed())?;
+    if let Some((hit, relation)) = answer.asked_relation() {
+        let by = if relation == AskedRelation::Commits { "" } else { " --by reference" };
+        let command = format!("tamis related {}:{}{by}", label(&hit.path), hit.start_line);
+        writeln!(out, "{}", format_args!("`{command}` lists {}.", label(&relation.to_string())).dimmed())?;
     }
     Ok(())
 }
@@ -106,8 +107,8 @@ fn passage(out: &mut dyn Page, hit: &Hit) -> String {
     let place = format!("{}:{}", label(&hit.path).purple(), line_range(hit.start_line, hit.end_line).green());
     let mut text = out.link(&hit.namespace, &hit.path, (hit.start_line, 1), place);
     // Writing to a string cannot fail.
-    if let Some(symbol) = &hit.symbol {
-        let _ = write!(text, "  {}", label(symbol).bold());
+    if let Some(symbols) = hit.symbols_in_short() {
+        let _ = write!(text, "  {}", label(&symbols).bold());
     }
     let _ = write!(text, "  {}", origin(hit).dimmed());
     if let (None, Some(title)) = (&hit.symbol, &hit.title) {

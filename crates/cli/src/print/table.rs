@@ -31,18 +31,21 @@ enum Side {
     Left,
     /// Paths, whose beginning goes first.
     Path,
+    /// Names to be typed again, which stay whole.
+    Whole,
     /// Numbers, which stay whole.
     Right,
 }
 
 impl Columns {
     /// A table with these headings. `>` before a heading marks a column of numbers, aligned to the right; `/` marks a column
-    /// of paths.
+    /// of paths, and `=` one of names that are never shortened.
     pub fn new(headings: &[&str]) -> Self {
         let heading = |heading: &&str| {
             let (side, text) = match heading.as_bytes().first() {
                 Some(b'>') => (Side::Right, &heading[1..]),
                 Some(b'/') => (Side::Path, &heading[1..]),
+                Some(b'=') => (Side::Whole, &heading[1..]),
                 _ => (Side::Left, *heading),
             };
             Heading { text: one_line(text), side }
@@ -81,7 +84,7 @@ impl Columns {
             let cells = row.iter().zip(&self.headings).zip(&limits);
             table.add_row(cells.map(|((cell, heading), limit)| match heading.side {
                 Side::Path => shortened_start(cell, *limit),
-                Side::Left | Side::Right => shortened(cell, *limit),
+                Side::Left | Side::Whole | Side::Right => shortened(cell, *limit),
             }));
         }
         for line in table.lines() {
@@ -100,7 +103,7 @@ impl Columns {
         let mut over = (widths.iter().sum::<usize>() + PADDING * widths.len()).saturating_sub(columns + 1);
         while over > 0 {
             let can_shrink = |column: &usize| {
-                self.headings[*column].side != Side::Right
+                matches!(self.headings[*column].side, Side::Left | Side::Path)
                     && widths[*column] > NARROWEST.max(measure_text_width(&self.headings[*column].text))
             };
             let widest = (0..widths.len()).filter(can_shrink).max_by_key(|column| widths[*column])?;
@@ -135,7 +138,7 @@ impl Columns {
             for (column, heading, cell) in texts {
                 let cell = match self.headings[column].side {
                     Side::Path => shortened_start(cell, room),
-                    Side::Left | Side::Right => shortened(cell, room),
+                    Side::Left | Side::Whole | Side::Right => shortened(cell, room),
                 };
                 writeln!(out, "    {heading:<name$}  {cell}")?;
             }
@@ -177,6 +180,13 @@ mod tests {
          static-256     9,000  …/src/local/static.rs
          minilm            12  …/src/local/minilm.rs
         ");
+    }
+
+    #[test]
+    fn a_name_to_be_typed_again_stays_whole() {
+        let mut table = Columns::new(&["=origin", "namespace"]);
+        table.row(["gitlab:gitlab.example/tools/engine".into(), "a-long-namespace-of-its-own".into()]);
+        assert!(plain_in(56, |out| table.write(out)).contains("gitlab:gitlab.example/tools/engine  a-long-"));
     }
 
     #[test]

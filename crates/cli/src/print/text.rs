@@ -1,6 +1,8 @@
 //! Counts, sizes and times in words, and other people's text made safe for a terminal.
 
 use indicatif::{DecimalBytes, HumanCount};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use owo_colors::OwoColorize;
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -90,10 +92,18 @@ pub fn origin_of(kind: String, author: Option<&str>, dated_at: Option<&str>) -> 
     if let Some(author) = author {
         let _ = write!(words, " by {}", label(author));
     }
-    if let Some(day) = dated_at.and_then(|date| date.get(..10)) {
-        let _ = write!(words, ", {day}");
+    if let Some(date) = dated_at {
+        let _ = write!(words, ", {}", day(date, &TimeZone::system()));
     }
     words
+}
+
+/// The day of a date in a time zone. Midnight in UTC is a day without a time, as for `--since` and `--until`.
+fn day(date: &str, zone: &TimeZone) -> String {
+    match date.parse::<Timestamp>() {
+        Ok(moment) if moment.as_second() % 86_400 != 0 => zone.to_datetime(moment).date().to_string(),
+        _ => date.chars().take(10).collect(),
+    }
 }
 
 /// One line of a snippet with the query's terms highlighted.
@@ -120,8 +130,7 @@ mod tests {
 
     #[test]
     fn counts_sizes_and_times_read_well_and_a_name_stays_on_its_line() {
-        assert_eq!(counted(1, "file"), "1 file");
-        assert_eq!(counted(20_480, "file"), "20,480 files");
+        assert_eq!([counted(1, "file"), counted(20_480, "file")], ["1 file", "20,480 files"]);
         for case in [
             "query => 2 queries", "search => 2 searches", "match => 2 matches", "changed file => 2 changed files",
             "day => 2 days", "index => 2 indexes", "neutral edge => 2 neutral edges",
@@ -129,9 +138,7 @@ mod tests {
             let (noun, several) = case.split_once(" => ").expect("two parts");
             assert_eq!(counted(2, noun), several);
         }
-        assert_eq!(number(0.0), "0.000");
-        assert_eq!(number(0.00012), "1.2e-4");
-        assert_eq!(number(12.34567), "12.346");
+        assert_eq!([number(0.0), number(0.00012), number(12.34567)], ["0.000", "1.2e-4", "12.346"]);
         assert_eq!(maybe(None), "–");
         for (value, text) in [(0.42, "0.4 ms"), (48.6, "49 ms"), (2400.0, "2.4 s"), (125_000.0, "2:05 min")] {
             assert_eq!(milliseconds(value), text);
@@ -139,7 +146,9 @@ mod tests {
         for (seconds, text) in [(3, "just now"), (60, "1 minute ago"), (7200, "2 hours ago"), (400_000, "4 days ago")] {
             assert_eq!(ago(Duration::from_secs(seconds)), text);
         }
-        assert_eq!(label("docs/a b.md"), "docs/a b.md");
-        assert_eq!(label("a\nb\u{1b}[2J"), "a␊b␛[2J");
+        assert_eq!([label("docs/a b.md"), label("a\nb\u{1b}[2J")], ["docs/a b.md", "a␊b␛[2J"]);
+        let east = TimeZone::fixed(jiff::tz::offset(2));
+        let days = ["2023-07-07T22:30:00Z", "2023-07-07T00:00:00Z", "soon"].map(|date| day(date, &east));
+        assert_eq!(days, ["2023-07-08", "2023-07-07", "soon"]);
     }
 }

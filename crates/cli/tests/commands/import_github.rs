@@ -3,7 +3,7 @@
 #[path = "../../../tamis/tests/library/github/gh.rs"]
 mod gh;
 
-use crate::support::{Tree, run};
+use crate::support::{Tree, good, run};
 use gh::{FakeGh, Fault, World, comment, issue, pull, review};
 use serde_json::json;
 use std::path::Path;
@@ -41,18 +41,8 @@ fn import(tree: &Tree, gh: &FakeGh, flags: &[&str]) -> Command {
 /// Runs in the background until `gh` does not answer.
 fn spawn(tree: &Tree, gh: &FakeGh) -> Child {
     gh.world().faults.insert(1, Fault::Silence);
-    let child = Command::new(env!("CARGO_BIN_EXE_tamis"))
-        .args(["import", "github", "ada/engine"])
-        .current_dir(tree.root())
-        .env("TAMIS_CONFIG_HOME", tree.home())
-        .env("TAMIS_CACHE", tree.home().join("cache"))
-        .env("TAMIS_INDEX_MODELS", "static")
-        .env("PATH", path(gh.directory()))
-        .env_remove("GH_HOST")
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
+    let mut command = import(tree, gh, &[]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("starts");
     let started = Instant::now();
     while !gh.directory().join("silent").exists() {
         assert!(started.elapsed() < Duration::from_secs(120), "the second page is asked for");
@@ -64,8 +54,7 @@ fn spawn(tree: &Tree, gh: &FakeGh) -> Child {
 #[test]
 fn a_repository_is_imported_found_and_asked_for_what_changed() {
     let (tree, gh) = (Tree::new(), FakeGh::start(world()));
-    let (code, out, error) = run(import(&tree, &gh, &[]));
-    assert_eq!(code, 0, "{error}");
+    let (out, _) = good(import(&tree, &gh, &[]));
     assert!(out.starts_with("issues: 3 added, 2 new comments; "), "{out}");
     assert!(out.contains("  from github:ada/engine, namespace "), "{out}");
     let (code, out, _) = run(tree.tamis(&["get", "issue:1"]));

@@ -314,6 +314,43 @@ fn prompts_name_the_tools_and_refuse_wrong_arguments() {
 }
 
 #[test]
+fn paths_in_any_form_are_found_and_what_finds_nothing_names_the_way_out() {
+    let tree = Tree::new();
+    tree.write("empty.md", "");
+    let root = tree.root().display().to_string();
+    let mut client = Client::of(&tree, &[]);
+    let docs = format!("{root}/docs");
+    for (name, arguments, said) in [
+        ("search", json!({ "query": "oven", "paths": ["./docs"] }), "docs/bread.md"),
+        ("search", json!({ "query": "oven", "paths": ["."] }), "docs/bread.md"),
+        ("search", json!({ "query": "oven", "paths": [docs] }), "docs/bread.md"),
+        ("pack", json!({ "query": "oven", "paths": [root, "!./src"] }), "=== docs/bread.md"),
+        ("grep", json!({ "pattern": "oven", "paths": ["."] }), "docs/bread.md"),
+        ("files", json!({ "pattern": format!("{docs}/") }), "docs/bread.md"),
+        ("files", json!({ "pattern": "./docs/bread.md" }), "1 file,"),
+        ("outline", json!({ "path": docs }), "docs/bread.md"),
+        (
+            "search",
+            json!({ "query": "oven", "collections": ["cod"] }),
+            "collection cod; the collections here are code, docs.",
+        ),
+        ("search", json!({ "query": "oven", "languages": ["go"] }), "; the languages here are markdown, "),
+        ("search", json!({ "query": "oven", "state": "open" }), "nothing matches state;"),
+        ("search", json!({ "query": "oven", "paths": ["no/**"] }), "nothing has the path no/**."),
+        ("pack", json!({ "query": "oven", "paths": ["no/**"] }), "Nothing to search: nothing has"),
+        ("grep", json!({ "pattern": "a\nb" }), "find one of the lines, with context"),
+        ("get", json!({ "id": "docs" }), "files lists this directory"),
+        ("get", json!({ "id": "docs/none.md" }), "`files` finds paths"),
+        ("query_view", json!({ "view_name": "v_x" }), "view_name = \"v_x\""),
+        ("get_status", json!({}), "(7 documents, "),
+    ] {
+        let answer = client.request("tools/call", json!({ "name": name, "arguments": arguments }));
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        assert!(text.contains(said) && !text.starts_with("```\nNothing"), "{name} {arguments}: {answer}");
+    }
+}
+
+#[test]
 fn progress_of_the_first_index_run_is_reported() {
     let tree = Tree::new();
     for number in 0..60 {
@@ -349,12 +386,8 @@ fn cancelled_calls_end_at_once() {
     // More calls than run at the same time, none of which would end before its time is up.
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let ids: Vec<u64> = (0..ROUNDS * threads)
-        .map(|_| {
-            let arguments = json!({ "sql": endless, "timeout_ms": LONGEST_MS });
-            client.begin("tools/call", json!({ "name": "query_sql", "arguments": arguments }))
-        })
-        .collect();
+    let call = json!({ "name": "query_sql", "arguments": { "sql": endless, "timeout_ms": LONGEST_MS } });
+    let ids: Vec<u64> = (0..ROUNDS * threads).map(|_| client.begin("tools/call", call.clone())).collect();
     // Messages are read in order: the answer to this one means that all calls were read.
     let id = client.begin("ping", json!({}));
     client.answer(id);
@@ -396,6 +429,5 @@ fn deleted_index_is_reported_and_a_new_one_is_served() {
     assert!(data.to_string().contains("documents"), "{data}");
     client.good("remember", json!({ "text": "The kiln is in the cellar." }));
     drop(client);
-    let (code, out, err) = crate::support::run(tree.tamis(&["doctor"]));
-    assert_eq!(code, 0, "{out}{err}");
+    tree.succeed(&["doctor"]);
 }

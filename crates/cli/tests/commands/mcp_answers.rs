@@ -3,7 +3,7 @@
 
 use crate::mcp::Client;
 use crate::support::Tree;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tamis_text::sanitize::is_hidden;
 
@@ -43,9 +43,7 @@ fn hostile() -> Tree {
         json!({ "record": "claim", "id": "c1", "task_id": "t1", "text": format!("Krakens sleep {text} in winter.") }),
     ];
     tree.write(".tamis-import/evidence.jsonl", &evidence.map(|record| record.to_string()).join("\n"));
-    tree.succeed(&["index"]);
-    tree.succeed(&["import", "issues", ".tamis-import/issues.jsonl"]);
-    tree.succeed(&["import", "evidence", ".tamis-import/evidence.jsonl"]);
+    tree.index_and_import();
     tree
 }
 
@@ -179,14 +177,10 @@ fn nothing_hides_in_any_answer_and_names_of_others_stand_between_fences() {
 
     let resources = client.request("resources/list", json!({}));
     shows_all("resources/list", &resources);
-    let uris: Vec<String> = resources["result"]["resources"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(|one| one["uri"].as_str().map(str::to_owned))
-        .collect();
+    let resources = resources["result"]["resources"].as_array().expect("a list").iter();
+    let uris: Vec<&str> = resources.filter_map(|one| one["uri"].as_str()).collect();
     assert!(uris.len() > 5, "{uris:?}");
-    for uri in &uris {
+    for uri in uris {
         let read = client.request("resources/read", json!({ "uri": uri }));
         assert!(read["result"]["contents"][0]["text"].is_string(), "{uri}: {read}");
         shows_all(uri, &read);
@@ -239,9 +233,7 @@ fn large() -> Tree {
         evidence.push(json!({ "record": "claim", "id": format!("c{number}"), "task_id": "t1", "text": format!("Kraken {number} {text}") }));
     }
     tree.write(".tamis-import/evidence.jsonl", &evidence.iter().map(Value::to_string).collect::<Vec<_>>().join("\n"));
-    tree.succeed(&["index"]);
-    tree.succeed(&["import", "issues", ".tamis-import/issues.jsonl"]);
-    tree.succeed(&["import", "evidence", ".tamis-import/evidence.jsonl"]);
+    tree.index_and_import();
     tree
 }
 
@@ -329,8 +321,8 @@ fn sized(tool: &str, argument: &str, size: u64) -> Value {
 }
 
 /// The required arguments of each tool.
-fn needed(tool: &str) -> Map<String, Value> {
-    let arguments = match tool {
+fn needed(tool: &str) -> Value {
+    match tool {
         "grep" => json!({ "pattern": "kraken" }),
         "outline" => json!({ "path": "README.md" }),
         "search" | "pack" | "memory_search" | "explain_cut" | "vector_search" => json!({ "query": "kraken" }),
@@ -342,10 +334,6 @@ fn needed(tool: &str) -> Map<String, Value> {
         "query_view" => json!({ "view_name": "v_unsupported_claims" }),
         "feedback" => json!({ "query_id": "x", "ids": ["1"], "relevant": true }),
         _ => json!({}),
-    };
-    match arguments {
-        Value::Object(arguments) => arguments,
-        _ => Map::new(),
     }
 }
 
@@ -360,11 +348,8 @@ fn limits_of_a_schema_are_the_limits_that_hold() {
         for (argument, schema) in tool["inputSchema"]["properties"].as_object().expect("arguments") {
             let with = |client: &mut Client, value: Value| {
                 let mut arguments = needed(name);
-                if argument == "cutoff" {
-                    arguments.remove("min_similarity");
-                }
-                arguments.insert(argument.clone(), value);
-                let result = client.call(name, Value::Object(arguments));
+                arguments[argument] = value;
+                let result = client.call(name, arguments);
                 let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
                 (result["isError"] == true, text)
             };

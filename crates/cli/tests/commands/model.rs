@@ -5,7 +5,7 @@ mod models;
 #[path = "../../../tamis/tests/library/hub/server.rs"]
 mod server;
 
-use crate::support::{Tree, run};
+use crate::support::{Tree, good, run};
 use models::{bert, reader, table};
 use server::{COMMIT, Hub};
 use std::fs;
@@ -36,8 +36,7 @@ fn a_model_is_added_used_and_removed() {
     fs::write(tree.home().join("config.toml"), "# mine\n[search]\ntop_k = 7 # seven\n").expect("written");
     let (code, out, err) = run(tamis(&tree, &hub, &["model", "list"]));
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    let (code, out, err) = run(tamis(&tree, &hub, &["model", "add", NAME]));
-    assert_eq!(code, 0, "{err}");
+    let (out, err) = good(tamis(&tree, &hub, &["model", "add", NAME]));
     for part in [
         "added house/tiny-table 0011223344\n",
         "  licence   apache-2.0\n",
@@ -53,11 +52,9 @@ fn a_model_is_added_used_and_removed() {
     assert_eq!(user_file(&tree), format!("# mine\n[search]\ntop_k = 7 # seven\n\n{table}"));
 
     // Nothing is used before the user says so.
-    let (code, out, err) = run(tamis(&tree, &hub, &["search", "--json", "how hot must the oven be"]));
-    assert_eq!(code, 0, "{err}");
+    let (out, _) = good(tamis(&tree, &hub, &["search", "--json", "how hot must the oven be"]));
     assert!(!out.contains("hub:house"), "{out}");
-    let (code, out, err) = run(tamis(&tree, &hub, &["model", "add", NAME, "--use", "--json"]));
-    assert_eq!(code, 0, "{err}");
+    let (out, err) = good(tamis(&tree, &hub, &["model", "add", NAME, "--use", "--json"]));
     let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((&json["was_there"], &json["name"]), (&true.into(), &"tiny-table".into()));
     assert_eq!(json["dimension"], 8);
@@ -66,10 +63,8 @@ fn a_model_is_added_used_and_removed() {
     assert!(err.contains("the next `tamis index`"), "{err}");
 
     hub.requests();
-    let (code, _, err) = run(tamis(&tree, &hub, &["index"]));
-    assert_eq!(code, 0, "{err}");
-    let (code, out, err) = run(tamis(&tree, &hub, &["search", "--json", "--no-gate", "how hot must the oven be"]));
-    assert_eq!(code, 0, "{err}");
+    good(tamis(&tree, &hub, &["index"]));
+    let (out, _) = good(tamis(&tree, &hub, &["search", "--json", "--no-gate", "how hot must the oven be"]));
     let answer: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert!(answer["model"].as_str().is_some_and(|model| model.starts_with("hub:house/tiny-table#")), "{answer}");
     assert_eq!(answer["results"][0]["path"], "docs/bread.md");
@@ -77,16 +72,13 @@ fn a_model_is_added_used_and_removed() {
     let (code, out, err) = run(tamis(&tree, &hub, &["doctor"]));
     assert!(code == 0 && out.contains("ok: model tiny-table: works"), "{out}{err}");
 
-    let (code, out, _) = run(tamis(&tree, &hub, &["model", "list"]));
-    assert_eq!(code, 0);
+    let (out, _) = good(tamis(&tree, &hub, &["model", "list"]));
     assert!(out.contains("tiny-table  house/tiny-table  0011223344  8 dimensions"), "{out}");
-    let (code, out, _) = run(tamis(&tree, &hub, &["model", "show", "tiny-table"]));
-    assert_eq!(code, 0);
+    let (out, _) = good(tamis(&tree, &hub, &["model", "show", "tiny-table"]));
     assert!(out.contains("model.safetensors from model.safetensors, "), "{out}");
     assert!(out.contains("  name      tiny-table in "), "{out}");
 
-    let (code, out, err) = run(tamis(&tree, &hub, &["model", "remove", "tiny-table"]));
-    assert_eq!(code, 0, "{err}");
+    let (out, _) = good(tamis(&tree, &hub, &["model", "remove", "tiny-table"]));
     assert!(out.starts_with("removed house/tiny-table 0011223344, ") && out.contains("its name tiny-table"), "{out}");
     let user = user_file(&tree);
     assert!(!user.contains("tiny-table") && user.contains("top_k = 7 # seven"), "{user}");
@@ -101,8 +93,7 @@ fn a_projects_file_names_a_model_and_fetches_none() {
         "[index]\nmodels = [\"static\", \"ours\"]\n\n[models.ours]\nprovider = \"hub\"\nmodel = \"{NAME}\"\nrevision = \"{COMMIT}\"\n"
     );
     tree.write(".tamis/config.toml", &settings);
-    let (code, out, err) = run(tamis(&tree, &hub, &["search", "how hot must the oven be"]));
-    assert_eq!(code, 0, "{err}");
+    let (out, err) = good(tamis(&tree, &hub, &["search", "how hot must the oven be"]));
     let remedy = format!("run `tamis model add {NAME}@{COMMIT}`");
     assert!(err.contains(&remedy) && out.contains("bread.md"), "{out}{err}");
     let (code, out, _) = run(tamis(&tree, &hub, &["doctor"]));
@@ -110,8 +101,7 @@ fn a_projects_file_names_a_model_and_fetches_none() {
     assert_eq!(hub.requests().len(), 0);
 
     // The command that it names makes it work.
-    let (code, _, err) = run(tamis(&tree, &hub, &["model", "add", &format!("{NAME}@{COMMIT}")]));
-    assert_eq!(code, 0, "{err}");
+    good(tamis(&tree, &hub, &["model", "add", &format!("{NAME}@{COMMIT}")]));
     assert!(tamis(&tree, &hub, &["index"]).output().expect("runs").status.success());
     let (_, out, _) = run(tamis(&tree, &hub, &["search", "--json", "how hot must the oven be"]));
     assert!(out.contains("hub:house/tiny-table#"), "{out}");
@@ -124,8 +114,7 @@ fn a_projects_file_names_a_model_and_fetches_none() {
 #[test]
 fn a_project_gets_the_name_with_a_flag_and_a_reranker_judges() {
     let (tree, hub) = start();
-    let (code, out, err) = run(tamis(&tree, &hub, &["model", "add", "house/e5-small-tiny", "--as", "e5", "--project"]));
-    assert_eq!(code, 0, "{err}");
+    let (out, _) = good(tamis(&tree, &hub, &["model", "add", "house/e5-small-tiny", "--as", "e5", "--project"]));
     for part in
         ["pooling   cls (1_Pooling/config.json)", "query \"query: \", passage \"passage: \"", "intfloat/e5-base-v2"]
     {
@@ -134,8 +123,7 @@ fn a_project_gets_the_name_with_a_flag_and_a_reranker_judges() {
     let project = fs::read_to_string(tree.root().join(".tamis/config.toml")).expect("written");
     assert!(project.contains("[models.e5]") && user_file(&tree).is_empty(), "{project}");
 
-    let (code, out, err) = run(tamis(&tree, &hub, &["model", "add", "house/reader", "--use"]));
-    assert_eq!(code, 0, "{err}");
+    let (out, _) = good(tamis(&tree, &hub, &["model", "add", "house/reader", "--use"]));
     assert!(out.contains("use       reranker") && out.contains("uses it as rerank.model"), "{out}");
     let user = user_file(&tree);
     assert!(user.contains("reranker = true") && user.contains("[rerank]\nmodel = \"reader\"\n"), "{user}");

@@ -2,7 +2,7 @@
 //! quote.
 
 use crate::support::{Tree, run};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
 use tamis_text::sanitize::{for_terminal, is_hidden};
@@ -36,23 +36,14 @@ fn tree() -> Tree {
     tree.write(".tamis-import/issues.jsonl", &issues.join("\n"));
     let bad = format!("{{\"number\": \"{HOSTILE}\"}}\n{}\nnonsense {HOSTILE}\n", issue(3, "x"));
     tree.write(".tamis-import/bad.jsonl", &bad);
-    let record = |value: Value| value.to_string();
     let evidence = [
-        record(json!({ "record": "task", "id": "t1", "question": format!("Kraken {HOSTILE_PLAIN}?") })),
-        record(
-            json!({ "record": "page", "id": "p1", "url": "https://kraken.example/a", "title": format!("T {HOSTILE}") }),
-        ),
-        record(
-            json!({ "record": "fragment", "id": "f1", "page_id": "p1", "text": format!("Krakens sleep {HOSTILE} below ice.") }),
-        ),
-        record(
-            json!({ "record": "claim", "id": "c1", "task_id": "t1", "text": format!("Krakens sleep {HOSTILE} in winter.") }),
-        ),
+        json!({ "record": "task", "id": "t1", "question": format!("Kraken {HOSTILE_PLAIN}?") }),
+        json!({ "record": "page", "id": "p1", "url": "https://kraken.example/a", "title": format!("T {HOSTILE}") }),
+        json!({ "record": "fragment", "id": "f1", "page_id": "p1", "text": format!("Krakens sleep {HOSTILE} below ice.") }),
+        json!({ "record": "claim", "id": "c1", "task_id": "t1", "text": format!("Krakens sleep {HOSTILE} in winter.") }),
     ];
-    tree.write(".tamis-import/evidence.jsonl", &evidence.join("\n"));
-    tree.succeed(&["index"]);
-    tree.succeed(&["import", "issues", ".tamis-import/issues.jsonl"]);
-    tree.succeed(&["import", "evidence", ".tamis-import/evidence.jsonl"]);
+    tree.write(".tamis-import/evidence.jsonl", &evidence.map(|record| record.to_string()).join("\n"));
+    tree.index_and_import();
     tree
 }
 

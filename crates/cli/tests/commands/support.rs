@@ -107,10 +107,17 @@ impl Tree {
         command
     }
 
-    /// Runs the binary, which must succeed.
-    pub fn succeed(&self, arguments: &[&str]) {
-        let (code, _, error) = run(self.tamis(arguments));
-        assert_eq!(code, 0, "{arguments:?}: {error}");
+    /// Runs the binary, which must succeed. Returns its standard output and standard error.
+    pub fn succeed(&self, arguments: &[&str]) -> (String, String) {
+        good(self.tamis(arguments))
+    }
+
+    /// Reads the tree, and imports the issues and the evidence that wait in `.tamis-import`.
+    pub fn index_and_import(&self) {
+        self.succeed(&["index"]);
+        for kind in ["issues", "evidence"] {
+            self.succeed(&["import", kind, &format!(".tamis-import/{kind}.jsonl")]);
+        }
     }
 
     /// Any program in the root, with the same environment.
@@ -161,6 +168,14 @@ pub fn run(mut command: Command) -> (i32, String, String) {
     let output = command.output().expect("runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
     (output.status.code().expect("not killed"), text(output.stdout), text(output.stderr))
+}
+
+/// Standard output and standard error of a command that succeeds.
+pub fn good(command: Command) -> (String, String) {
+    let what = format!("{command:?}");
+    let (code, out, err) = run(command);
+    assert_eq!(code, 0, "{what}: {out}{err}");
+    (out, err)
 }
 
 /// Reports that tests were skipped, and why, past the capture of test output.

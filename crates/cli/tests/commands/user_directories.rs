@@ -1,6 +1,6 @@
 //! The locations of the user's own files.
 
-use crate::support::Tree;
+use crate::support::{Tree, good};
 use std::fs;
 use std::path::Path;
 
@@ -20,9 +20,7 @@ fn top_k(tree: &Tree, home: &Path, moved: Option<&Path>) -> String {
     command.env_remove("TAMIS_CONFIG_HOME").env_remove("XDG_CONFIG_HOME");
     command.env("HOME", home).env("USERPROFILE", home).env("APPDATA", home.join("AppData/Roaming"));
     command.envs(moved.map(|moved| ("XDG_CONFIG_HOME", moved)));
-    let output = command.output().expect("runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    good(command).0.trim().to_owned()
 }
 
 fn sets(directory: &Path, top_k: u32) {

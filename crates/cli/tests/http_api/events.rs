@@ -1,10 +1,11 @@
 //! The progress of indexing as a stream of events, and reading the tree on demand.
 
-use crate::served::{get, kitchen, post, send, serve};
+use crate::served::{get, kitchen, post, send, serve, served_kitchen};
 use crate::support::{PATIENCE, Server, request, tamis, token, two_namespaces};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A stream of events.
@@ -58,13 +59,16 @@ impl Events {
     }
 }
 
+/// A server that reads the tree by itself, and whenever it is asked to.
+fn refreshed_on_demand(root: &Path) -> Server {
+    let arguments = ["serve", "--http", "127.0.0.1:0", "--allow-refresh", "--log-format", "json"];
+    Server::of(tamis(root).args(arguments))
+}
+
 #[test]
 fn events_follow_the_index_and_reading_on_demand() {
-    let directory = kitchen();
-    let root = directory.path();
-    let mut command = tamis(root);
-    command.args(["serve", "--http", "127.0.0.1:0", "--allow-refresh", "--log-format", "json"]);
-    let mut server = Server::of(&mut command);
+    let root = kitchen();
+    let mut server = refreshed_on_demand(&root);
     let mut events = Events::of(&server, &[]);
     events.until(|name, data| name == "progress" && data["phase"] == "fresh");
     let mut events = Events::of(&server, &[]);
@@ -85,12 +89,11 @@ fn events_follow_the_index_and_reading_on_demand() {
 
 #[test]
 fn reading_on_demand_is_off_until_it_is_allowed() {
-    let directory = kitchen();
-    let server = serve(directory.path(), &[]);
+    let (root, server) = served_kitchen();
     let refused = post(&server, "/v1/refresh", &json!({}));
     assert!(refused.status == 403 && refused.body.contains("--allow-refresh"), "{}", refused.body);
     assert_eq!(get(&server, "/v1/refresh").status, 405);
-    let server = serve(directory.path(), &["--allow-refresh"]);
+    let server = serve(&root, &["--allow-refresh"]);
     let refused = post(&server, "/v1/refresh", &json!({}));
     assert!(refused.status == 409 && refused.body.contains("--no-refresh"), "{}", refused.body);
     assert_eq!(send(&server, "HEAD /v1/events", &[], "").status, 200);
@@ -99,13 +102,10 @@ fn reading_on_demand_is_off_until_it_is_allowed() {
 
 #[test]
 fn a_token_limited_to_namespaces_learns_nothing_of_others() {
-    let directory = two_namespaces();
-    let root = directory.path();
+    let root = two_namespaces();
     let (narrow, wide) =
-        (token(root, &["narrow", "--namespace", "open", "--refresh"]), token(root, &["wide", "--refresh"]));
-    let mut command = tamis(root);
-    command.args(["serve", "--http", "127.0.0.1:0", "--allow-refresh", "--log-format", "json"]);
-    let server = Server::of(&mut command);
+        (token(&root, &["narrow", "--namespace", "open", "--refresh"]), token(&root, &["wide", "--refresh"]));
+    let server = refreshed_on_demand(&root);
     assert_eq!(get(&server, "/v1/events").status, 401);
     let (narrow, wide) = (format!("Bearer {narrow}"), format!("Bearer {wide}"));
     let mut seen = Events::of(&server, &[("Authorization", &narrow)]);

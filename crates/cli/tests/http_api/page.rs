@@ -1,13 +1,12 @@
 //! The page: its files, what confines them, and the cookie that stands for a token.
 
-use crate::served::{get, kitchen, send, serve};
-use crate::support::{Server, tamis, token, two_namespaces};
+use crate::served::{get, limited_to_sixty_a_minute, send, serve, served_kitchen};
+use crate::support::{token, two_namespaces};
 use serde_json::json;
 
 #[test]
 fn its_files_are_served_with_a_policy_that_confines_them() {
-    let directory = kitchen();
-    let server = serve(directory.path(), &[]);
+    let (_root, server) = served_kitchen();
     let page = get(&server, "/");
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     let policy = page.header("content-security-policy").expect("a policy");
@@ -24,9 +23,9 @@ fn its_files_are_served_with_a_policy_that_confines_them() {
         let tag = file.header("etag").expect("a tag").to_owned();
         assert_eq!(send(&server, &format!("GET {path}"), &[("If-None-Match", &tag)], "").status, 304);
     }
-    assert_eq!(get(&server, "/page/nothing.js").status, 404);
-    assert_eq!(send(&server, "POST /", &[], "").status, 405);
-    assert_eq!(send(&server, "GET /", &[("Origin", "http://evil.example")], "").status, 403);
+    let foreign = send(&server, "GET /", &[("Origin", "http://evil.example")], "");
+    let refused = [get(&server, "/page/nothing.js"), send(&server, "POST /", &[], ""), foreign];
+    assert_eq!(refused.map(|reply| reply.status), [404, 405, 403]);
     // Without tokens everybody on this machine may read, and nobody needs to sign in.
     let rights = send(&server, "GET /page/session", &[("Tamis-Page", "1")], "").json();
     assert_eq!(
@@ -37,10 +36,9 @@ fn its_files_are_served_with_a_policy_that_confines_them() {
 
 #[test]
 fn a_token_becomes_a_cookie_that_only_the_page_can_use() {
-    let directory = two_namespaces();
-    let root = directory.path();
-    let open = token(root, &["narrow", "--namespace", "open"]);
-    let server = serve(root, &[]);
+    let root = two_namespaces();
+    let open = token(&root, &["narrow", "--namespace", "open"]);
+    let server = serve(&root, &[]);
     assert_eq!(get(&server, "/").status, 200, "the page itself asks for the token");
     let session = |method: &str, headers: &[(&str, &str)], body: &str| {
         let all = [&[("Tamis-Page", "1"), ("Content-Type", "application/json")], headers].concat();
@@ -65,8 +63,7 @@ fn a_token_becomes_a_cookie_that_only_the_page_can_use() {
     assert!(mine.status == 200 && !mine.body.contains("4711"), "{}", mine.body);
     assert_eq!(send(&server, search, &[("Cookie", cookie)], "").status, 401, "a form of another site could send this");
     let headers = [("Cookie", cookie), ("Tamis-Page", "1"), ("Content-Type", "application/json")];
-    let agent = send(&server, "POST /mcp", &headers, "{}");
-    assert_eq!(agent.status, 401, "agents have no cookies");
+    assert_eq!(send(&server, "POST /mcp", &headers, "{}").status, 401, "agents have no cookies");
     let gone = session("DELETE", &[("Cookie", cookie)], "");
     let is_over = gone.header("set-cookie").is_some_and(|value| value.contains("Max-Age=0"));
     assert!(gone.status == 204 && is_over, "{}", gone.head);
@@ -74,12 +71,9 @@ fn a_token_becomes_a_cookie_that_only_the_page_can_use() {
 
 #[test]
 fn tokens_cannot_be_tried_one_after_the_other() {
-    let directory = two_namespaces();
-    let root = directory.path();
-    token(root, &["narrow", "--namespace", "open"]);
-    let mut command = tamis(root);
-    command.args(["serve", "--http", "127.0.0.1:0", "--no-refresh"]).env("TAMIS_MCP_REQUESTS_PER_MINUTE", "60");
-    let server = Server::of(&mut command);
+    let root = two_namespaces();
+    token(&root, &["narrow", "--namespace", "open"]);
+    let server = limited_to_sixty_a_minute(&root);
     let guess = |number: usize| {
         let cookie = format!("tamis_token=a-guess-at-the-token-{number}");
         send(&server, "GET /page/session", &[("Tamis-Page", "1"), ("Cookie", &cookie)], "").status
@@ -89,8 +83,7 @@ fn tokens_cannot_be_tried_one_after_the_other() {
 
 #[test]
 fn a_browser_that_asks_for_the_api_is_led_to_the_page() {
-    let directory = kitchen();
-    let server = serve(directory.path(), &[]);
+    let (_root, server) = served_kitchen();
     assert!(server.log().contains(&format!("serving http://{}/ for people", server.address)), "{}", server.log());
     for path in ["/v1", "/v1/"] {
         let led = send(&server, &format!("GET {path}"), &[("Accept", "text/html,application/xhtml+xml")], "");

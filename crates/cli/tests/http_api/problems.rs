@@ -1,6 +1,6 @@
 //! Errors are problem documents with the text of the command.
 
-use crate::served::{get, kitchen, post, send, serve};
+use crate::served::{get, post, send, served_kitchen};
 use crate::support::Reply;
 use serde_json::json;
 
@@ -53,8 +53,7 @@ const PROBLEMS: &str = r#"
 
 #[test]
 fn a_problem_says_what_is_wrong_and_what_is_allowed() {
-    let directory = kitchen();
-    let server = serve(directory.path(), &[]);
+    let (_root, server) = served_kitchen();
     for line in PROBLEMS.trim().lines() {
         let [status, kind, path, said] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
         let status = status.parse().expect("a number");
@@ -65,8 +64,7 @@ fn a_problem_says_what_is_wrong_and_what_is_allowed() {
 
 #[test]
 fn methods_bodies_and_their_types_are_checked() {
-    let directory = kitchen();
-    let server = serve(directory.path(), &[]);
+    let (_root, server) = served_kitchen();
     for case in [
         "POST /v1/status => GET, HEAD", "DELETE /v1/search => GET, HEAD, POST", "GET /v1/cut => POST",
         "PUT /v1/feedback => POST, GET, HEAD", "PUT /healthz => GET, HEAD", "OPTIONS /v1/search => GET, HEAD, POST",
@@ -100,15 +98,14 @@ fn methods_bodies_and_their_types_are_checked() {
 
 #[test]
 fn a_problem_has_the_text_that_the_command_prints() {
-    let directory = kitchen();
-    let server = serve(directory.path(), &[]);
+    let (root, server) = served_kitchen();
     for (path, arguments) in [
         ("/v1/documents/oven.mdx", &["get", "oven.mdx"][..]),
         ("/v1/evidence/views/v_nothing", &["evidence", "view", "v_nothing"]),
         ("/v1/evidence/sql?sql=SELECT+nothing+FROM+claims", &["evidence", "sql", "SELECT nothing FROM claims"]),
     ] {
         let detail = get(&server, path).json()["detail"].as_str().expect("a detail").to_owned();
-        let output = crate::support::tamis(directory.path()).args(arguments).output().expect("it runs");
+        let output = crate::support::tamis(&root).args(arguments).output().expect("it runs");
         let printed = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(printed.contains(&detail), "{detail} is not in {printed}");
     }

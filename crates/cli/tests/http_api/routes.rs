@@ -1,7 +1,7 @@
 //! Every route answers, and as the command does.
 
 use crate::json_schema::Schema;
-use crate::served::{command, get, kitchen, post, send, serve};
+use crate::served::{command, get, post, send, serve, served_kitchen};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -23,11 +23,7 @@ fn stable(mut value: Value) -> Value {
 
 fn rounded(value: &mut Value) {
     match value {
-        Value::Object(object) => {
-            for value in object.values_mut() {
-                rounded(value);
-            }
-        }
+        Value::Object(object) => object.values_mut().for_each(rounded),
         Value::Array(values) => values.iter_mut().for_each(rounded),
         Value::Number(number) if number.is_f64() => {
             *value = json!((number.as_f64().unwrap_or_default() * 1e5).round() / 1e5);
@@ -71,9 +67,7 @@ const SAME: &str = r#"
 
 #[test]
 fn routes_answer_as_their_commands_do() {
-    let directory = kitchen();
-    let root = directory.path();
-    let server = serve(root, &[]);
+    let (root, server) = served_kitchen();
     for line in SAME.trim().lines() {
         let (path, arguments) = line.split_once(" | ").expect("a route and a command");
         let answer = get(&server, path);
@@ -82,7 +76,7 @@ fn routes_answer_as_their_commands_do() {
         assert!(answer.bytes.ends_with(b"}\n") || answer.bytes.ends_with(b"]\n"), "{path}: one line, as printed");
         let arguments = shlex::split(arguments).expect("closed quotes");
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain(["--json"]).collect();
-        assert_eq!(stable(answer.json()), stable(command(root, &arguments)), "{path}");
+        assert_eq!(stable(answer.json()), stable(command(&root, &arguments)), "{path}");
     }
     let found = get(&server, "/v1/search?query=how+hot+should+the+oven+be").json();
     assert!(found["results"][0]["path"] == "oven.md" && found["query_id"].is_string(), "{found}");
@@ -93,8 +87,7 @@ fn routes_answer_as_their_commands_do() {
 
 #[test]
 fn a_body_says_the_same_as_a_query_string() {
-    let directory = kitchen();
-    let server = serve(directory.path(), &[]);
+    let (_root, server) = served_kitchen();
     for line in r#"
 /v1/search query=retry&languages=rust&limit=2&no_gate=true {"query":"retry","languages":"rust","limit":"2","no_gate":"true"}
 /v1/recall query=bread {"query":"bread"}
@@ -119,9 +112,7 @@ fn a_body_says_the_same_as_a_query_string() {
 
 #[test]
 fn writing_routes_are_off_until_they_are_allowed() {
-    let directory = kitchen();
-    let root = directory.path();
-    let server = serve(root, &[]);
+    let (root, server) = served_kitchen();
     let note = json!({ "text": "The bread needs two hours." });
     for (path, body, flag) in [
         ("/v1/feedback", json!({ "query_id": "x", "ids": ["1"], "relevant": true }), "--allow-feedback"),
@@ -131,13 +122,13 @@ fn writing_routes_are_off_until_they_are_allowed() {
         assert_eq!(refused.status, 403, "{path}: {}", refused.body);
         assert!(refused.json()["detail"].as_str().is_some_and(|detail| detail.contains(flag)), "{}", refused.body);
     }
-    let server = serve(root, &["--allow-feedback", "--allow-remember"]);
+    let server = serve(&root, &["--allow-feedback", "--allow-remember"]);
     let found = get(&server, "/v1/search?query=how+hot+should+the+oven+be").json();
     let judged =
         post(&server, "/v1/feedback", &json!({ "query_id": found["query_id"], "ids": ["1"], "relevant": true }));
     assert_eq!(judged.status, 200, "{}", judged.body);
     assert_eq!(judged.json()[0]["relevance"], "relevant", "{}", judged.body);
-    let listed = command(root, &["feedback", "--list", "--json"]);
+    let listed = command(&root, &["feedback", "--list", "--json"]);
     assert!(listed.as_array().is_some_and(|list| list.iter().any(|one| one["relevant"] == 1)), "{listed}");
     let id = judged.json()[0]["passage"].clone();
     for (said, status) in
@@ -148,7 +139,7 @@ fn writing_routes_are_off_until_they_are_allowed() {
         let answered = post(&server, "/v1/feedback", &body);
         assert_eq!(answered.status, status, "{said}: {}", answered.body);
     }
-    let listed = command(root, &["feedback", "--list", "--json"]);
+    let listed = command(&root, &["feedback", "--list", "--json"]);
     assert!(listed.as_array().is_some_and(|list| list.iter().all(|one| one["relevant"] == 0)), "{listed}");
     let noted = post(&server, "/v1/remember", &note);
     assert_eq!(noted.status, 200, "{}", noted.body);
@@ -160,9 +151,7 @@ fn writing_routes_are_off_until_they_are_allowed() {
 
 #[test]
 fn figures_of_past_queries_and_of_the_index() {
-    let directory = kitchen();
-    let root = directory.path();
-    let server = serve(root, &[]);
+    let (root, server) = served_kitchen();
     for _ in 0..3 {
         assert_eq!(get(&server, "/v1/search?query=how+hot+should+the+oven+be").status, 200);
     }
@@ -170,14 +159,14 @@ fn figures_of_past_queries_and_of_the_index() {
     let stats = get(&server, "/v1/stats?since=1d");
     assert_eq!(stats.status, 200, "{}", stats.body);
     assert_eq!(stats.json()["queries"], 4, "{}", stats.body);
-    assert_eq!(stats.json(), command(root, &["stats", "--json", "--since", "1d"]));
+    assert_eq!(stats.json(), command(&root, &["stats", "--json", "--since", "1d"]));
     let searches = get(&server, "/v1/feedback?limit=3");
-    assert_eq!(searches.json(), command(root, &["feedback", "--list", "--json", "--limit", "3"]));
+    assert_eq!(searches.json(), command(&root, &["feedback", "--list", "--json", "--limit", "3"]));
     assert_eq!(searches.json().as_array().map(Vec::len), Some(3), "{}", searches.body);
     let replay = get(&server, "/v1/replay?cuts=max_gap&cuts=fixed:k=2");
-    assert_eq!(replay.json(), command(root, &["stats", "--json", "--replay", "max_gap", "--replay", "fixed:k=2"]));
+    assert_eq!(replay.json(), command(&root, &["stats", "--json", "--replay", "max_gap", "--replay", "fixed:k=2"]));
     let status = get(&server, "/v1/status").json();
-    let mut expected = command(root, &["status", "--json"]);
+    let mut expected = command(&root, &["status", "--json"]);
     // The command and the server count their own log, which both write.
     expected["sizes"] = status["sizes"].clone();
     assert_eq!(status, expected);
@@ -188,8 +177,7 @@ fn figures_of_past_queries_and_of_the_index() {
 
 #[test]
 fn lists_of_other_engines_are_cut_many_at_a_time() {
-    let directory = kitchen();
-    let server = serve(directory.path(), &[]);
+    let (root, server) = served_kitchen();
     let scores = [0.91, 0.90, 0.2, 0.19, 0.18];
     let entries = json!([{ "score": 0.5 }, { "score": 0.49 }]);
     let lists = json!([{ "scores": scores }, { "entries": entries }, { "scores": [] }]);
@@ -200,7 +188,7 @@ fn lists_of_other_engines_are_cut_many_at_a_time() {
     assert_eq!((&answer["lists"][0]["keep"], &answer["lists"][2]["keep"]), (&json!(2), &json!(0)), "{answer}");
     // One list comes out as `tamis cut --json` has it.
     let input: String = scores.iter().map(|score| format!("{score}\n")).collect();
-    assert_eq!(answer["lists"][0], cut(directory.path(), &["--json"], &input));
+    assert_eq!(answer["lists"][0], cut(&root, &["--json"], &input));
     // Both retrievers, fused by a weight of the caller's.
     let retrievers = json!({ "method": "fixed:k=1", "fusion_weight": 0.1, "kept_only": true, "lists": [{ "entries": [
         { "similarity": 0.9, "bm25": 1.0 }, { "similarity": 0.2, "bm25": 9.0 }, { "similarity": 0.1 } ] }] });
@@ -216,13 +204,9 @@ fn lists_of_other_engines_are_cut_many_at_a_time() {
         { "score": 0.9, "group": "a" }, { "score": 0.8, "group": "a" }, { "score": 0.7 }, { "score": 0.6, "group": "b" }, { "score": 0.5, "group": "a" } ] }] });
     let grouped = post(&server, "/v1/cut", &grouped).json();
     let list = &grouped["lists"][0];
-    let lines: Vec<(u64, bool)> = list["lines"]
-        .as_array()
-        .expect("lines")
-        .iter()
-        .map(|line| (line["line"].as_u64().expect("a number"), line["kept"].as_bool().expect("a flag")))
-        .collect();
-    assert_eq!(lines, [(1, true), (2, true), (5, true), (3, true), (4, false)], "{grouped}");
+    let lines: Vec<Value> =
+        list["lines"].as_array().expect("lines").iter().map(|it| json!([it["line"], it["kept"]])).collect();
+    assert_eq!(json!(lines), json!([[1, true], [2, true], [5, true], [3, true], [4, false]]), "{grouped}");
     assert_eq!((&list["keep"], &list["candidates"]), (&json!(2), &json!(3)), "{grouped}");
     for line in r#"
 {"lists":[{"scores":[1,2]}]} | entry 2: 2 is better than 1 before it
@@ -251,53 +235,36 @@ fn lists_of_other_engines_are_cut_many_at_a_time() {
 fn cut(root: &Path, arguments: &[&str], input: &str) -> Value {
     use std::io::Write;
     use std::process::Stdio;
-    let mut child = crate::support::tamis(root)
-        .arg("cut")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
+    let mut command = crate::support::tamis(root);
+    command.arg("cut").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("it starts");
     child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("written");
     serde_json::from_slice(&child.wait_with_output().expect("it ends").stdout).expect("JSON")
 }
 
 #[test]
 fn the_description_is_committed_and_holds_for_real_answers() {
-    let directory = kitchen();
-    let root = directory.path();
-    let server = serve(root, &[]);
+    let (root, server) = served_kitchen();
     let served = get(&server, "/v1/openapi.json");
     assert_eq!(served.status, 200);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/openapi.json");
     let committed = std::fs::read_to_string(path).expect("the document is committed");
-    let printed = crate::support::tamis(root).args(["schema", "openapi"]).output().expect("it runs").stdout;
+    let printed = crate::support::tamis(&root).args(["schema", "openapi"]).output().expect("it runs").stdout;
     let changed = "the API changed; write it down: tamis schema openapi > docs/schema/openapi.json";
     assert!(printed == committed.as_bytes(), "{changed}");
     let document: Value = serde_json::from_str(&committed).expect("JSON");
     assert_eq!(served.json(), document);
-    for (path, template) in [
-        ("/v1/search?query=oven&explain", "/v1/search"),
-        ("/v1/search?query=zeppelin", "/v1/search"),
-        ("/v1/documents/oven.md", "/v1/documents/{id}"),
-        ("/v1/related?id=src/retry.rs:2", "/v1/related"),
-        ("/v1/grep?pattern=oven", "/v1/grep"),
-        ("/v1/files", "/v1/files"),
-        ("/v1/outline?path=src", "/v1/outline"),
-        ("/v1/troubleshoot?title=error+E7", "/v1/troubleshoot"),
-        ("/v1/duplicates?number=2", "/v1/duplicates"),
-        ("/v1/evidence/rank?claim=c1", "/v1/evidence/rank"),
-        ("/v1/evidence/views", "/v1/evidence/views"),
-        ("/v1/evidence/sql?sql=SELECT+*+FROM+claims&schema", "/v1/evidence/sql"),
-        ("/v1/stats", "/v1/stats"),
-        ("/v1/replay?cuts=auto", "/v1/replay"),
-        ("/v1/status", "/v1/status"),
-        ("/v1/namespaces", "/v1/namespaces"),
+    for path in [
+        "search?query=oven&explain", "search?query=zeppelin", "documents/oven.md", "related?id=src/retry.rs:2",
+        "grep?pattern=oven", "files", "outline?path=src", "troubleshoot?title=error+E7", "duplicates?number=2",
+        "evidence/rank?claim=c1", "evidence/views", "evidence/sql?sql=SELECT+*+FROM+claims",
+        "evidence/sql?sql=SELECT+1&schema", "stats", "replay?cuts=auto", "status", "namespaces",
     ] {
-        let answer = get(&server, path);
+        let path = format!("/v1/{path}");
+        let answer = get(&server, &path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-        let operation = &document["paths"][template]["get"];
+        let template = path.split('?').next().unwrap_or_default().replace("oven.md", "{id}");
+        let operation = &document["paths"][&template]["get"];
         assert!(operation.is_object(), "{template}");
         let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
         let mut whole = json!({ "components": document["components"], "allOf": [schema] });
@@ -309,9 +276,7 @@ fn the_description_is_committed_and_holds_for_real_answers() {
 #[test]
 fn answers_are_compressed_tagged_and_not_sent_twice() {
     use std::io::Read;
-    let directory = kitchen();
-    let root = directory.path();
-    let server = serve(root, &[]);
+    let (root, server) = served_kitchen();
     let plain = get(&server, "/v1/status");
     let gzip = send(&server, "GET /v1/status", &[("Accept-Encoding", "gzip")], "");
     assert_eq!((plain.header("content-encoding"), gzip.header("content-encoding")), (None, Some("gzip")));
@@ -344,7 +309,7 @@ fn answers_are_compressed_tagged_and_not_sent_twice() {
     // A change of the index changes the tag.
     let before = get(&server, "/v1/files").header("etag").expect("a tag").to_owned();
     std::fs::write(root.join("new.md"), "# New\n\nSomething new.\n").expect("written");
-    assert!(crate::support::tamis(root).args(["index", "-q"]).status().expect("it runs").success());
+    assert!(crate::support::tamis(&root).args(["index", "-q"]).status().expect("it runs").success());
     let after = send(&server, "GET /v1/files", &[("If-None-Match", &before)], "");
     assert!(after.status == 200 && after.header("etag") != Some(before.as_str()), "{}", after.head);
 }

@@ -26,22 +26,19 @@ fn requests_derived_from_the_description_find_no_fault() {
         eprintln!("skipped: {program} is not installed (pip install schemathesis, or its path in SCHEMATHESIS)");
         return;
     }
-    let directory = kitchen();
-    let config = directory.path().join("schemathesis.toml");
+    let root = kitchen();
+    let config = root.join("schemathesis.toml");
     std::fs::write(&config, CONFIG).expect("written");
-    std::fs::create_dir_all(directory.path().join("user")).expect("made");
-    std::fs::write(directory.path().join("user/config.toml"), "[mcp]\nrequests_per_minute = 0\n").expect("written");
-    let server = serve(directory.path(), &["--allow-feedback", "--allow-remember", "--allow-refresh", "--log", "warn"]);
-    let output = Command::new(&program)
-        .current_dir(directory.path())
-        .arg("--config-file")
-        .arg(&config)
-        .args(["run", &format!("http://{}/v1/openapi.json", server.address)])
-        // A stream of events never ends.
-        .args(["--exclude-path", "/v1/events"])
-        .args(["--checks", "all", "--max-examples", EXAMPLES, "--seed", SEED, "--no-color"])
-        .output()
-        .expect("it runs");
+    std::fs::create_dir_all(root.join("user")).expect("made");
+    std::fs::write(root.join("user/config.toml"), "[mcp]\nrequests_per_minute = 0\n").expect("written");
+    let server = serve(&root, &["--allow-feedback", "--allow-remember", "--allow-refresh", "--log", "warn"]);
+    let mut command = Command::new(&program);
+    command.current_dir(&*root).arg("--config-file").arg(&config);
+    command.args(["run", &format!("http://{}/v1/openapi.json", server.address)]);
+    // A stream of events never ends.
+    command.args(["--exclude-path", "/v1/events"]);
+    command.args(["--checks", "all", "--max-examples", EXAMPLES, "--seed", SEED, "--no-color"]);
+    let output = command.output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("Tested: "), "{said}");

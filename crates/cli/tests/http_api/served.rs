@@ -1,6 +1,6 @@
 //! A server over an index with code, documents, issues, notes and evidence.
 
-use crate::support::{Reply, Server, tamis};
+use crate::support::{Reply, Root, Server, succeed, tamis};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -13,6 +13,10 @@ pub fn send(server: &Server, line: &str, headers: &[(&str, &str)], body: &str) -
 
 pub fn get(server: &Server, path: &str) -> Reply {
     send(server, &format!("GET {path}"), &[], "")
+}
+
+pub fn get_as(server: &Server, authorization: &str, path: &str) -> Reply {
+    send(server, &format!("GET {path}"), &[("Authorization", authorization)], "")
 }
 
 pub fn post(server: &Server, path: &str, body: &Value) -> Reply {
@@ -30,10 +34,9 @@ pub const ISSUES: &str = r#"{"number":1,"title":"The oven turns off by itself","
 {"number":2,"title":"Oven shows error E7 and turns off","body":"Ten minutes after the start the oven turns off with error E7.","state":"open","created_at":"2025-02-01T00:00:00Z","comments":[]}
 "#;
 
-/// A directory with an index of one tree.
-pub fn kitchen() -> tempfile::TempDir {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let root = directory.path();
+/// A project with an index of one tree.
+pub fn kitchen() -> Root {
+    let root = Root::new();
     let write = |path: &str, text: &str| {
         let path = root.join(path);
         fs::create_dir_all(path.parent().expect("a directory")).expect("made");
@@ -48,25 +51,32 @@ pub fn kitchen() -> tempfile::TempDir {
     );
     write("memory/2026-11-01.md", "# 2026-11-01\n\n- We bake bread on Fridays.\n");
     write("hidden.md", "# Hidden\n\nA \u{202e}reversed\u{202c} word about xylophones.\n");
-    fs::create_dir_all(root.join(".tamis")).expect("made");
     write("data/evidence.jsonl", EVIDENCE);
     write("data/issues.jsonl", ISSUES);
-    for arguments in [
-        &["index", "-q"][..],
-        &["import", "evidence", "data/evidence.jsonl"],
-        &["import", "issues", "data/issues.jsonl"],
-    ] {
-        let done = tamis(root).args(arguments).output().expect("it runs");
-        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    succeed(&root, &["index", "-q"]);
+    for kind in ["evidence", "issues"] {
+        succeed(&root, &["import", kind, &format!("data/{kind}.jsonl")]);
     }
-    directory
+    root
+}
+
+/// The same, and a server of it as it is.
+pub fn served_kitchen() -> (Root, Server) {
+    let root = kitchen();
+    let server = serve(&root, &[]);
+    (root, server)
 }
 
 /// Serves the index of a directory as it is.
 pub fn serve(root: &Path, arguments: &[&str]) -> Server {
-    let mut command = tamis(root);
-    command.args(["serve", "--http", "127.0.0.1:0", "--no-refresh", "--log-format", "json"]).args(arguments);
-    Server::of(&mut command)
+    let served = ["serve", "--http", "127.0.0.1:0", "--no-refresh", "--log-format", "json"];
+    Server::of(tamis(root).args(served).args(arguments))
+}
+
+/// The same with a limit of sixty requests a minute.
+pub fn limited_to_sixty_a_minute(root: &Path) -> Server {
+    let served = ["serve", "--http", "127.0.0.1:0", "--no-refresh"];
+    Server::of(tamis(root).args(served).env("TAMIS_MCP_REQUESTS_PER_MINUTE", "60"))
 }
 
 /// The output of a command in the directory, as JSON.

@@ -1,6 +1,6 @@
 //! Bytes that no client should send, and floods of them.
 
-use crate::support::{Server, headers, message, receive, request, token, two_namespaces};
+use crate::support::{Server, headers, message, receive, request, token, two_namespaces, two_served_namespaces};
 use serde_json::json;
 use std::fs;
 use std::io::Write;
@@ -12,8 +12,7 @@ const MEGABYTES: u64 = 400;
 
 #[test]
 fn messages_too_long_too_slow_or_malformed_are_refused() {
-    let directory = two_namespaces();
-    let mut server = Server::start(directory.path(), &["--no-refresh"]);
+    let (_root, mut server) = two_served_namespaces();
     let params = json!({ "name": "search", "arguments": { "query": "oven" } });
     let all = headers(None, "tools/call", &params);
     let post = |extra: &[(&str, &str)], body: &str| {
@@ -72,8 +71,7 @@ fn messages_too_long_too_slow_or_malformed_are_refused() {
 
 #[test]
 fn what_is_no_message_of_the_protocol_is_an_error_and_nothing_more() {
-    let directory = two_namespaces();
-    let mut server = Server::start(directory.path(), &["--no-refresh"]);
+    let (_root, mut server) = two_served_namespaces();
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     let deep_object = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
     let good = message("tools/list", json!({}));
@@ -97,10 +95,9 @@ fn what_is_no_message_of_the_protocol_is_an_error_and_nothing_more() {
         assert!(is_error, "{:.80}: {reply:?}", body);
     }
     for version in ["1999-01-01", "2026-07-28, 2025-06-18", "\u{e9}", "x"] {
-        let headers: Vec<(&str, &str)> = plain
-            .iter()
-            .map(|&(name, value)| if name == "MCP-Protocol-Version" { (name, version) } else { (name, value) })
-            .collect();
+        let is_version = |name: &str| name == "MCP-Protocol-Version";
+        let headers = plain.iter().map(|&(name, value)| (name, if is_version(name) { version } else { value }));
+        let headers: Vec<(&str, &str)> = headers.collect();
         let reply = server.request("POST /mcp HTTP/1.1", &headers, &good);
         assert!((400..500).contains(&reply.status), "{version}: {reply:?}");
     }
@@ -113,11 +110,11 @@ fn what_is_no_message_of_the_protocol_is_an_error_and_nothing_more() {
 
 #[test]
 fn whoever_only_holds_connections_keeps_nobody_out() {
-    let directory = two_namespaces();
-    let user = directory.path().join("user");
+    let root = two_namespaces();
+    let user = root.join("user");
     fs::create_dir_all(&user).expect("made");
     fs::write(user.join("config.toml"), "[mcp]\nmax_connections = 40\n").expect("written");
-    let mut server = Server::start(directory.path(), &["--no-refresh"]);
+    let mut server = Server::start(&root, &["--no-refresh"]);
     let params = json!({ "name": "search", "arguments": { "query": "oven" } });
     let whole = request("POST /mcp HTTP/1.1", &headers(None, "tools/call", &params), &message("tools/call", params));
     let mut held = Vec::new();
@@ -140,11 +137,10 @@ fn whoever_only_holds_connections_keeps_nobody_out() {
 #[cfg(unix)]
 #[test]
 fn idle_connections_go_first_when_file_descriptors_are_used_up() {
-    let directory = two_namespaces();
-    let root = directory.path();
+    let root = two_namespaces();
     let mut command = std::process::Command::new("sh");
     let served = "ulimit -n 64 && exec \"$0\" mcp --output-schemas --http 127.0.0.1:0 --no-refresh";
-    command.args(["-c", served, env!("CARGO_BIN_EXE_tamis")]).current_dir(root);
+    command.args(["-c", served, env!("CARGO_BIN_EXE_tamis")]).current_dir(&*root);
     command.env("TAMIS_CONFIG_HOME", root.join("user")).env("TAMIS_CACHE", root.join("cache"));
     command.env("TAMIS_INDEX_MODELS", "static").env_remove("TAMIS_MCP_TOKEN");
     let mut server = Server::of(&mut command);
@@ -161,8 +157,7 @@ fn idle_connections_go_first_when_file_descriptors_are_used_up() {
 
 #[test]
 fn a_message_that_does_not_come_is_given_up() {
-    let directory = two_namespaces();
-    let server = Server::start(directory.path(), &["--no-refresh"]);
+    let (_root, server) = two_served_namespaces();
     let params = json!({ "name": "search", "arguments": { "query": "oven" } });
     let mut stream = server.connect();
     let mut all = headers(None, "tools/call", &params);
@@ -175,13 +170,12 @@ fn a_message_that_does_not_come_is_given_up() {
 
 #[test]
 fn one_who_asks_too_often_waits_and_others_do_not() {
-    let directory = two_namespaces();
-    let root = directory.path();
-    let (one, other) = (token(root, &["one"]), token(root, &["other"]));
+    let root = two_namespaces();
+    let (one, other) = (token(&root, &["one"]), token(&root, &["other"]));
     let file = root.join("user/config.toml");
     let text = fs::read_to_string(&file).expect("there");
     fs::write(&file, format!("[mcp]\nrequests_per_minute = 30\n\n{text}")).expect("written");
-    let mut server = Server::start(root, &["--no-refresh"]);
+    let mut server = Server::start(&root, &["--no-refresh"]);
     let replies: Vec<_> = (0..40).map(|_| server.rpc(Some(&one), "tools/list", json!({}))).collect();
     assert!(replies.iter().filter(|reply| reply.status == 200).count() >= 30);
     let refused = replies.iter().rfind(|reply| reply.status == 429).expect("one too many");
@@ -196,10 +190,9 @@ fn one_who_asks_too_often_waits_and_others_do_not() {
 
 #[test]
 fn good_requests_are_answered_in_the_midst_of_a_flood() {
-    let directory = two_namespaces();
-    let root = directory.path();
-    let good = token(root, &["good"]);
-    let mut server = Server::start(root, &["--no-refresh", "--log", "warn"]);
+    let root = two_namespaces();
+    let good = token(&root, &["good"]);
+    let mut server = Server::start(&root, &["--no-refresh", "--log", "warn"]);
     let (answered, sent) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for attacker in 0..6 {

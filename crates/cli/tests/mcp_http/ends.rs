@@ -2,14 +2,14 @@
 //! then.
 
 use crate::support::{
-    PATIENCE, Server, Session, end_of, headers, initialize, initialized, message, receive, request, tamis,
-    two_namespaces,
+    PATIENCE, Root, Server, Session, end_of, headers, initialize, initialized, message, receive, request, succeed,
+    tamis, terminate, two_namespaces, two_served_namespaces,
 };
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// A tree that takes a while to index.
@@ -31,14 +31,12 @@ fn documents(root: &Path) -> u64 {
 
 /// Asserts that another process can write the index now.
 fn can_be_written(root: &Path) {
-    let output = tamis(root).args(["index", "-q"]).output().expect("it runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    succeed(root, &["index", "-q"]);
 }
 
 #[test]
 fn calls_in_flight_are_answered_before_the_end() {
-    let directory = two_namespaces();
-    let mut server = Server::start(directory.path(), &["--no-refresh"]);
+    let (root, mut server) = two_served_namespaces();
     server.answers(None);
     let params = json!({ "name": "search", "arguments": { "query": "how hot should the oven be" } });
     let call = request("POST /mcp HTTP/1.1", &headers(None, "tools/call", &params), &message("tools/call", params));
@@ -58,20 +56,20 @@ fn calls_in_flight_are_answered_before_the_end() {
     assert_eq!(code, Some(0), "{}", server.log());
     println!("ended {took:?} after the last answer");
     assert!(std::net::TcpStream::connect(server.address).is_err());
-    can_be_written(directory.path());
+    can_be_written(&root);
 }
 
 #[test]
 fn idle_connections_and_open_streams_do_not_hold_up_the_end() {
-    let directory = two_namespaces();
+    let root = two_namespaces();
     // The duration of the end with nothing to delay it.
-    let mut alone = Server::start(directory.path(), &["--no-refresh"]);
+    let mut alone = Server::start(&root, &["--no-refresh"]);
     alone.answers(None);
     alone.terminate();
     let (code, reference) = alone.ended();
     assert_eq!(code, Some(0));
 
-    let mut server = Server::start(directory.path(), &["--no-refresh"]);
+    let mut server = Server::start(&root, &["--no-refresh"]);
     let session = Session::open(&server, None, "2025-06-18");
     let mut stream = server.connect();
     stream.write_all(&session.request("GET", "")).expect("sent");
@@ -89,78 +87,60 @@ fn idle_connections_and_open_streams_do_not_hold_up_the_end() {
 
 #[test]
 fn the_end_comes_in_the_midst_of_an_index_run_and_leaves_no_lock() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let root = directory.path();
-    fs::create_dir_all(root.join(".tamis")).expect("made");
+    let root = Root::new();
     const FILES: u64 = 1500;
-    large(root, FILES as usize);
-    let mut server = Server::start(root, &[]);
+    large(&root, FILES as usize);
+    let mut server = Server::start(&root, &[]);
     // It answers before the index exists.
     let list = server.rpc(None, "tools/list", json!({}));
     assert!(list.status == 200 && list.body.contains("\"search\""), "{list:?}");
     // Some files are indexed, and others are not.
-    let started = Instant::now();
-    while documents(root) == 0 {
-        assert!(started.elapsed() < PATIENCE, "nothing is indexed: {}", server.log());
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    server.until("the first document", || documents(&root) > 0);
     server.terminate();
     let (code, took) = server.ended();
     assert_eq!(code, Some(0), "{}", server.log());
-    let indexed = documents(root);
+    let indexed = documents(&root);
     println!("ended within {took:?}, with {indexed} of {FILES} files indexed");
     assert!(indexed < FILES, "the end did not come in the midst");
-    can_be_written(root);
-    let search = tamis(root).args(["search", "how does the glacier move"]).output().expect("it runs");
-    assert_eq!(search.status.code(), Some(0));
+    can_be_written(&root);
+    succeed(&root, &["search", "how does the glacier move"]);
 }
 
 /// Waits until a search over HTTP finds a word.
 fn found(server: &Server, word: &str) {
-    let started = Instant::now();
-    loop {
+    server.until(word, || {
         let reply = server.call(None, "search", json!({ "query": word }));
         assert_eq!(reply.status, 200, "{reply:?}");
-        if reply.json()["result"]["structuredContent"]["results"].as_array().is_some_and(|results| !results.is_empty())
-        {
-            return;
-        }
-        assert!(started.elapsed() < PATIENCE, "{word} is not found: {}", server.log());
-        std::thread::sleep(Duration::from_millis(50));
-    }
+        let results = &reply.json()["result"]["structuredContent"]["results"];
+        results.as_array().is_some_and(|results| !results.is_empty())
+    });
 }
 
 #[test]
 fn changes_of_the_tree_are_found_and_so_is_what_another_process_indexes() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let root = directory.path();
-    fs::create_dir_all(root.join(".tamis")).expect("made");
+    let root = Root::new();
     fs::write(root.join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking.\n").expect("written");
-    let server = Server::start(root, &[]);
+    let server = Server::start(&root, &[]);
     found(&server, "how hot should the oven be");
     fs::write(root.join("quokka.md"), "# Quokka\n\nThe quokka smiles at the visitor.\n").expect("written");
     found(&server, "quokka smiles");
     drop(server);
 
-    let server = Server::start(root, &["--no-refresh"]);
+    let server = Server::start(&root, &["--no-refresh"]);
     found(&server, "quokka smiles");
     fs::write(root.join("numbat.md"), "# Numbat\n\nThe numbat eats termites all day.\n").expect("written");
     let none = server.call(None, "search", json!({ "query": "numbat termites" }));
     assert!(!none.body.contains("numbat.md"), "{none:?}");
-    can_be_written(root);
+    can_be_written(&root);
     found(&server, "numbat termites");
 }
 
 /// Starts a server on standard input and output, and waits for its first answer.
-fn on_stdio(root: &Path, models: &str) -> std::process::Child {
-    let mut child = tamis(root)
-        .args(["mcp", "--output-schemas"])
-        .env("TAMIS_INDEX_MODELS", models)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+fn on_stdio(root: &Path, models: &str) -> Child {
+    let mut command = tamis(root);
+    command.args(["mcp", "--output-schemas"]).env("TAMIS_INDEX_MODELS", models);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
     writeln!(child.stdin.as_mut().expect("piped"), "{}", initialize("2025-06-18")).expect("sent");
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("an answer");
@@ -170,7 +150,7 @@ fn on_stdio(root: &Path, models: &str) -> std::process::Child {
 }
 
 /// Sends a line to a server on standard input and output and reads its answer.
-fn ask(child: &mut std::process::Child, message: &Value) -> Value {
+fn ask(child: &mut Child, message: &Value) -> Value {
     writeln!(child.stdin.as_mut().expect("piped"), "{message}").expect("sent");
     let mut output = BufReader::new(child.stdout.as_mut().expect("piped"));
     loop {
@@ -184,7 +164,7 @@ fn ask(child: &mut std::process::Child, message: &Value) -> Value {
 }
 
 /// Waits until the better model is embedding.
-fn embeds(child: &mut std::process::Child) {
+fn embeds(child: &mut Child) {
     writeln!(child.stdin.as_mut().expect("piped"), "{}", initialized()).expect("sent");
     let started = Instant::now();
     for id in 2.. {
@@ -212,33 +192,26 @@ fn pending(root: &Path) -> u64 {
 
 #[test]
 fn a_client_that_goes_ends_the_server_in_the_midst_of_embedding() {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let root = directory.path();
-    fs::create_dir_all(root.join(".tamis")).expect("made");
-    large(root, 150);
-    can_be_written(root);
-    // Standard input closed.
-    let mut child = on_stdio(root, "static,minilm");
-    embeds(&mut child);
-    drop(child.stdin.take());
-    assert_eq!(end_of(&mut child), Some(Some(0)));
-    assert!(pending(root) > 0, "the end waited for all to be embedded");
-    can_be_written(root);
-    // A termination.
-    let mut child = on_stdio(root, "static,minilm");
-    embeds(&mut child);
-    let killed = std::process::Command::new("kill").arg("-TERM").arg(child.id().to_string()).status().expect("it runs");
-    assert!(killed.success());
-    assert_eq!(end_of(&mut child), Some(Some(0)));
-    assert!(pending(root) > 0, "the end waited for all to be embedded");
-    can_be_written(root);
+    let root = Root::new();
+    large(&root, 150);
+    can_be_written(&root);
+    // Standard input closed, and a termination.
+    let ends: [fn(&mut Child); 2] = [|child| drop(child.stdin.take()), |child| terminate(child)];
+    for end in ends {
+        let mut child = on_stdio(&root, "static,minilm");
+        embeds(&mut child);
+        end(&mut child);
+        assert_eq!(end_of(&mut child), Some(Some(0)));
+        assert!(pending(&root) > 0, "the end waited for all to be embedded");
+        can_be_written(&root);
+    }
     // Standard output closed, then asked once more.
-    let mut child = on_stdio(root, "static,minilm");
+    let mut child = on_stdio(&root, "static,minilm");
     drop(child.stdout.take());
     let mut input = child.stdin.take().expect("piped");
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
     let _ = writeln!(input, "{}\n{list}", initialized());
     let code = end_of(&mut child).expect("it ends");
     assert!(matches!(code, Some(0 | 2)), "{code:?}");
-    can_be_written(root);
+    can_be_written(&root);
 }

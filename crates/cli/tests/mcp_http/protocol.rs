@@ -1,24 +1,21 @@
 //! The protocol's and JSON-RPC's rules on bytes that are not a message, on batches, and on the end of a session.
 
-use crate::support::{Server, Session, initialize, token, two_namespaces};
+use crate::support::{Server, Session, initialize, token, two_served_namespaces};
 use serde_json::{Value, json};
 
 #[test]
 fn a_session_that_is_ended_says_so_and_is_gone() {
-    let directory = two_namespaces();
-    let server = Server::start(directory.path(), &["--no-refresh"]);
+    let (_root, server) = two_served_namespaces();
     let session = Session::open(&server, None, "2025-06-18");
     let ended = session.send("DELETE", "");
     assert_eq!((ended.status, ended.body.as_str()), (204, ""), "{ended:?}");
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
-    assert_eq!(session.send("POST", &list).status, 404);
-    assert_eq!(session.send("DELETE", "").status, 404);
+    assert_eq!([session.send("POST", &list).status, session.send("DELETE", "").status], [404, 404]);
 }
 
 #[test]
 fn a_client_that_accepts_anything_is_answered_and_a_browser_is_told_where_it_is() {
-    let directory = two_namespaces();
-    let server = Server::start(directory.path(), &["--no-refresh"]);
+    let (_root, server) = two_served_namespaces();
     let initialize = initialize("2025-06-18");
     let host = ("Host", "localhost");
     for path in ["/mcp", "/mcp/"] {
@@ -38,8 +35,7 @@ fn a_client_that_accepts_anything_is_answered_and_a_browser_is_told_where_it_is(
 
 #[test]
 fn bytes_that_are_no_message_are_answered_as_json_rpc_says() {
-    let directory = two_namespaces();
-    let server = Server::start(directory.path(), &["--no-refresh"]);
+    let (_root, server) = two_served_namespaces();
     let session = Session::open(&server, None, "2025-06-18");
     let plain = Session::none(&server, None);
     for session in [&session, &plain] {
@@ -69,8 +65,7 @@ fn bytes_that_are_no_message_are_answered_as_json_rpc_says() {
 
 #[test]
 fn batches_are_refused_in_every_version() {
-    let directory = two_namespaces();
-    let server = Server::start(directory.path(), &["--no-refresh"]);
+    let (_root, server) = two_served_namespaces();
     let batch = json!([{ "jsonrpc": "2.0", "id": 11, "method": "ping" }]).to_string();
     for session in [
         Session::open(&server, None, "2025-03-26"),
@@ -85,15 +80,13 @@ fn batches_are_refused_in_every_version() {
 
 #[test]
 fn a_session_or_token_says_who_opens_what() {
-    let directory = two_namespaces();
-    let root = directory.path();
-    let server = Server::start(root, &["--no-refresh"]);
+    let (root, server) = two_served_namespaces();
     let call = |id: u64, tool: &str, arguments: Value| {
         json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
             .to_string()
     };
     let opened = || {
-        let stats = crate::support::tamis(root).args(["stats", "--json"]).output().expect("it runs");
+        let stats = crate::support::tamis(&root).args(["stats", "--json"]).output().expect("it runs");
         let stats: Value = serde_json::from_slice(&stats.stdout).expect("JSON");
         stats["opened"]["passages"].as_u64().expect("a count")
     };
@@ -112,8 +105,8 @@ fn a_session_or_token_says_who_opens_what() {
     drop(server);
 
     let (first, second) =
-        (token(root, &["first", "--namespace", "open"]), token(root, &["second", "--namespace", "open"]));
-    let server = Server::start(root, &["--no-refresh"]);
+        (token(&root, &["first", "--namespace", "open"]), token(&root, &["second", "--namespace", "open"]));
+    let server = Server::start(&root, &["--no-refresh"]);
     server.call(Some(&first), "search", query);
     server.call(Some(&second), "get", json!({ "id": "open:note.md" }));
     assert_eq!(opened(), 1, "another token's search is not credited");

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::ops::Deref;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -14,20 +15,45 @@ pub const SECRET: &str = "xylophonic";
 
 pub fn tamis(root: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tamis"));
-    command
-        .current_dir(root)
-        .env("TAMIS_CONFIG_HOME", root.join("user"))
-        .env("TAMIS_CACHE", root.join("cache"))
-        .env("TAMIS_INDEX_MODELS", "static")
-        .env_remove("TAMIS_MCP_TOKEN")
-        .stdin(Stdio::null());
+    command.current_dir(root).env("TAMIS_CONFIG_HOME", root.join("user")).env("TAMIS_CACHE", root.join("cache"));
+    command.env("TAMIS_INDEX_MODELS", "static").env_remove("TAMIS_MCP_TOKEN").stdin(Stdio::null());
     command
 }
 
-/// A directory with an index of the namespaces `open` and `secret`.
-pub fn two_namespaces() -> tempfile::TempDir {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let root = directory.path();
+/// Runs the program, which must succeed. Returns its standard output.
+pub fn succeed(root: &Path, arguments: &[&str]) -> String {
+    let output = tamis(root).args(arguments).output().expect("it runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The root of a project in a temporary directory, which goes with it.
+pub struct Root(tempfile::TempDir);
+
+impl Root {
+    pub fn new() -> Root {
+        let root = Root::empty();
+        fs::create_dir_all(root.join(".tamis")).expect("made");
+        root
+    }
+
+    /// A directory that is no project yet.
+    pub fn empty() -> Root {
+        Root(tempfile::tempdir().expect("a temporary directory"))
+    }
+}
+
+impl Deref for Root {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// A project with an index of the namespaces `open` and `secret`.
+pub fn two_namespaces() -> Root {
+    let root = Root::new();
     for (namespace, text) in [
         ("open", "# Oven\n\nHeat the oven to 220 degrees before baking bread.\n".to_owned()),
         ("secret", format!("# Vault\n\nThe {SECRET} oven code is 4711, never bake without it.\n")),
@@ -35,17 +61,20 @@ pub fn two_namespaces() -> tempfile::TempDir {
         fs::create_dir_all(root.join(namespace)).expect("made");
         fs::write(root.join(namespace).join("note.md"), text).expect("written");
     }
-    fs::create_dir_all(root.join(".tamis")).expect("made");
-    let indexed = tamis(root).args(["index", "-q", "open", "secret"]).output().expect("it runs");
-    assert!(indexed.status.success(), "{}", String::from_utf8_lossy(&indexed.stderr));
-    directory
+    succeed(&root, &["index", "-q", "open", "secret"]);
+    root
+}
+
+/// The same, and a server of it as it is.
+pub fn two_served_namespaces() -> (Root, Server) {
+    let root = two_namespaces();
+    let server = Server::start(&root, &["--no-refresh"]);
+    (root, server)
 }
 
 /// A fresh token, admitted by the user's configuration.
 pub fn token(root: &Path, arguments: &[&str]) -> String {
-    let made = tamis(root).args(["mcp", "token"]).args(arguments).output().expect("it runs");
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let text = String::from_utf8(made.stdout).expect("UTF-8");
+    let text = succeed(root, &[&["mcp", "token"], arguments].concat());
     let (token, lines) = text.split_once("\n\n").expect("a token and lines");
     let user = root.join("user");
     fs::create_dir_all(&user).expect("made");
@@ -57,6 +86,12 @@ pub fn token(root: &Path, arguments: &[&str]) -> String {
 
 /// No machine is so loaded that a process which ends at all takes this long: waiting tests fail instead of hanging.
 pub const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Asks a process to end.
+pub fn terminate(process: &Child) {
+    let killed = Command::new("kill").arg("-TERM").arg(process.id().to_string()).status().expect("it runs");
+    assert!(killed.success());
+}
 
 /// Waits for the end of a process; `None` if it does not come.
 pub fn end_of(child: &mut Child) -> Option<Option<i32>> {
@@ -147,10 +182,8 @@ impl Server {
         assert!(reply.body.contains("220 degrees"), "{reply:?}");
     }
 
-    pub fn terminate(&mut self) {
-        // SAFETY: none needed, `kill` is a program.
-        let killed = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status().expect("it runs");
-        assert!(killed.success());
+    pub fn terminate(&self) {
+        terminate(&self.child);
     }
 
     /// Waits for the end; returns the exit status and the time it took.
@@ -160,13 +193,18 @@ impl Server {
         (code, started.elapsed())
     }
 
-    /// Waits until the log satisfies a condition.
-    pub fn logs(&self, what: impl Fn(&str) -> bool) {
+    /// Waits until something is so.
+    pub fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let started = Instant::now();
-        while !what(&self.log()) {
-            assert!(started.elapsed() < PATIENCE, "it does not say so: {}", self.log());
+        while !is_so() {
+            assert!(started.elapsed() < PATIENCE, "{what} does not come: {}", self.log());
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Waits until the log satisfies a condition.
+    pub fn logs(&self, what: impl Fn(&str) -> bool) {
+        self.until("a line of the log", || what(&self.log()));
     }
 
     /// Peak resident memory so far, in megabytes.

@@ -40,7 +40,7 @@ fn refusal_of_a_server_names_the_reason_and_the_way_out() {
     let directory = tree();
     let port = server.port;
     let says = |url: &str, said: &[&str]| {
-        let mut status = tamis(directory.path(), Some(url));
+        let mut status = tamis(&directory, Some(url));
         assert_says(&refused(status.env_remove("PGPASSWORD").args(["store", "status"])), said);
     };
     says(&server.url().replace("/postgres?", "/missing?"), &["\"missing\" does not exist", "CREATE DATABASE"]);
@@ -59,18 +59,17 @@ fn refusal_of_a_server_names_the_reason_and_the_way_out() {
     says(&with("tamis:secret@"), &["password authentication failed for user \"tamis\"", "PGPASSWORD", "PGPASSFILE"]);
     says(&with("tamis@"), &["password missing", "PGPASSWORD"]);
     says(&with("nobody:secret@"), &["nobody", "pg_hba.conf"]);
-    done(tamis(directory.path(), Some(&with("tamis@"))).env("PGPASSWORD", "right").args(["store", "init"]));
+    done(tamis(&directory, Some(&with("tamis@"))).env("PGPASSWORD", "right").args(["store", "init"]));
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let address = with("tamis:right@");
-    let held: Vec<tokio_postgres::Client> = (0..4)
-        .map(|_| {
-            let (client, connection) =
-                runtime.block_on(tokio_postgres::connect(&address, tokio_postgres::NoTls)).expect("connected");
-            runtime.spawn(connection);
-            client
-        })
-        .collect();
+    let connect = || {
+        let connected = runtime.block_on(tokio_postgres::connect(&address, tokio_postgres::NoTls));
+        let (client, connection) = connected.expect("connected");
+        runtime.spawn(connection);
+        client
+    };
+    let held = [(); 4].map(|()| connect());
     let started = Instant::now();
     says(&address, &["all connections of the server are taken", "max_connections"]);
     assert!(started.elapsed() > Duration::from_secs(4), "it waits for a connection");
@@ -82,7 +81,7 @@ fn refusal_of_a_server_names_the_reason_and_the_way_out() {
 fn missing_pgvector_and_a_standby_are_named() {
     let Some(server) = PrivateServer::start("extension_control_path = '/nowhere'") else { return };
     let (directory, url) = (tree(), server.url());
-    let init = || refused(tamis(directory.path(), Some(&url)).args(["store", "init"]));
+    let init = || refused(tamis(&directory, Some(&url)).args(["store", "init"]));
     assert_says(&init(), &["pgvector is not installed on the server", "postgresql-18-pgvector"]);
     assert_eq!(ask(&url, "SELECT coalesce(to_regclass('tamis.meta')::text, 'none')"), "none", "nothing is half done");
 
@@ -90,26 +89,25 @@ fn missing_pgvector_and_a_standby_are_named() {
     server.restart();
     ask(&url, "CREATE ROLE plain LOGIN; GRANT CREATE ON DATABASE postgres TO plain; SELECT ''");
     let plain = url.replace("tamis@", "plain@");
-    let text = refused(tamis(directory.path(), Some(&plain)).args(["store", "init"]));
+    let text = refused(tamis(&directory, Some(&plain)).args(["store", "init"]));
     assert_says(&text, &["permission denied", "CREATE EXTENSION vector SCHEMA public"]);
 
-    done(tamis(directory.path(), Some(&url)).args(["index", "-q"]));
+    done(tamis(&directory, Some(&url)).args(["index", "-q"]));
     server.write("standby.signal", "");
     server.restart();
     assert_eq!(ask(&url, "SELECT pg_is_in_recovery()::text"), "true");
-    let found = json_of(tamis(directory.path(), Some(&url)).args(["search", "--json", "how hot should the oven be"]));
+    let found = json_of(tamis(&directory, Some(&url)).args(["search", "--json", "how hot should the oven be"]));
     assert_eq!(found["results"][0]["path"], "oven.md", "a standby is read: {found}");
-    fs::write(directory.path().join("mill/new.md"), "# New\n\nSomething else.\n").expect("written");
-    let text = refused(tamis(directory.path(), Some(&url)).args(["index", "-q"]));
+    fs::write(directory.join("mill/new.md"), "# New\n\nSomething else.\n").expect("written");
+    let text = refused(tamis(&directory, Some(&url)).args(["index", "-q"]));
     assert_says(&text, &["during recovery", "primary server"]);
 }
 
 #[test]
 fn full_disk_is_named() {
     let Some(database) = TestDatabase::create() else { return };
-    let (directory, url) = (tree(), database.url());
-    let root = directory.path();
-    done(tamis(root, Some(&url)).args(["index", "-q"]));
+    let (root, url) = (tree(), database.url());
+    done(tamis(&root, Some(&url)).args(["index", "-q"]));
     ask(
         &url,
         "CREATE FUNCTION public.no_room() RETURNS trigger LANGUAGE plpgsql AS \
@@ -118,7 +116,7 @@ fn full_disk_is_named() {
     );
     let before = ask(&url, "SELECT count(*)::text FROM tamis.documents");
     fs::write(root.join("mill/new.md"), "# New\n\nSomething else.\n").expect("written");
-    let text = refused(tamis(root, Some(&url)).args(["index", "-q"]));
+    let text = refused(tamis(&root, Some(&url)).args(["index", "-q"]));
     assert_says(&text, &["no space left", "free some space"]);
     assert_eq!(ask(&url, "SELECT count(*)::text FROM tamis.documents"), before, "nothing is half done");
 }
@@ -126,21 +124,20 @@ fn full_disk_is_named() {
 #[test]
 fn silent_network_and_slow_statements_time_out() {
     let Some(database) = TestDatabase::create() else { return };
-    let (directory, url) = (tree(), database.url());
-    let root = directory.path();
+    let (root, url) = (tree(), database.url());
     // The system takes connections for it, and nobody reads them.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = silent.local_addr().expect("an address").port();
     let started = Instant::now();
     let impatient = format!("postgres://tamis@127.0.0.1:{port}/tamis?sslmode=disable&connect_timeout=2");
-    let text = refused(tamis(root, Some(&impatient)).args(["search", "oven"]));
+    let text = refused(tamis(&root, Some(&impatient)).args(["search", "oven"]));
     assert_says(&text, &["did not answer in time", "network"]);
     assert!((1..9).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
 
-    done(tamis(root, Some(&url)).args(["index", "-q"]));
+    done(tamis(&root, Some(&url)).args(["index", "-q"]));
     let limited = format!("{url}{}options=-c%20statement_timeout%3D50", if url.contains('?') { '&' } else { '?' });
     let blocked = Blocked::new(&url);
-    let text = refused(tamis(root, Some(&limited)).args(["search", "oven"]));
+    let text = refused(tamis(&root, Some(&limited)).args(["search", "oven"]));
     assert_says(&text, &["statement timeout", "options=-c%20statement_timeout"]);
     drop(blocked);
 }
@@ -148,11 +145,10 @@ fn silent_network_and_slow_statements_time_out() {
 #[test]
 fn interrupted_command_leaves_no_statement_running() {
     let Some(database) = TestDatabase::create() else { return };
-    let (directory, url) = (tree(), database.url());
-    let root = directory.path();
-    done(tamis(root, Some(&url)).args(["index", "-q"]));
+    let (root, url) = (tree(), database.url());
+    done(tamis(&root, Some(&url)).args(["index", "-q"]));
     let blocked = Blocked::new(&url);
-    let mut command = tamis(root, Some(&url));
+    let mut command = tamis(&root, Some(&url));
     let mut child = command.args(["search", "oven"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs");
     let waiting = || {
         ask(
@@ -212,12 +208,11 @@ impl Drop for Blocked {
 fn certificate_of_a_private_authority_is_trusted_once_named() {
     let Some(database) = TestDatabase::create() else { return };
     let (user, port, name) = parts(&database.url());
-    let directory = tree();
-    let root = directory.path();
+    let root = tree();
     let certificate = |arguments: &str| {
         let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2";
         let words = format!("req -x509 {key} {arguments}");
-        let made = Command::new("openssl").args(words.split(' ')).current_dir(root).output();
+        let made = Command::new("openssl").args(words.split(' ')).current_dir(&*root).output();
         made.is_ok_and(|output| output.status.success())
     };
     if !certificate("-subj /CN=ours -keyout ca.key -out ca.pem -addext basicConstraints=critical,CA:TRUE") {
@@ -236,10 +231,10 @@ fn certificate_of_a_private_authority_is_trusted_once_named() {
         at("localhost", &format!("?sslmode=verify-full&sslrootcert={authority}")),
         at("localhost", &format!("?sslmode=prefer&sslrootcert={authority}")),
     ] {
-        done(tamis(root, Some(&url)).args(status));
+        done(tamis(&root, Some(&url)).args(status));
     }
-    done(tamis(root, Some(&at("localhost", ""))).env("PGSSLROOTCERT", &authority).args(status));
-    let says = |url: String, said: &[&str]| assert_says(&refused(tamis(root, Some(&url)).args(status)), said);
+    done(tamis(&root, Some(&at("localhost", ""))).env("PGSSLROOTCERT", &authority).args(status));
+    let says = |url: String, said: &[&str]| assert_says(&refused(tamis(&root, Some(&url)).args(status)), said);
     says(at("localhost", "?sslmode=require"), &["sslrootcert=FILE", "PGSSLROOTCERT"]);
     says(at("127.0.0.1", &format!("?sslrootcert={authority}")), &["name the host as the certificate does"]);
 }

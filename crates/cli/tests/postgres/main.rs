@@ -24,12 +24,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use support::{Server, request};
+use support::{Root, Server, request};
 
 /// A tree with more text than fits into one packet of vectors.
-fn tree() -> tempfile::TempDir {
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let root = directory.path().join("mill");
+fn tree() -> Root {
+    let directory = Root::empty();
+    let root = directory.join("mill");
     fs::create_dir_all(&root).expect("made");
     fs::write(root.join("oven.md"), "# Oven\n\nHeat the oven to 220 degrees before baking bread.\n").expect("written");
     let retry = "/// Waits longer after each failed attempt.\npub fn retry(n: u32) -> u32 {\n    n * 2\n}\n";
@@ -66,21 +66,17 @@ fn json_of(command: &mut Command) -> Value {
 
 /// What an answer keeps and why, with its scores to four digits.
 fn decided(answer: &Value) -> Value {
-    let results = answer["results"].as_array().expect("results").iter();
-    let results: Vec<Value> = results
-        .map(|hit| {
-            json!([hit["path"], hit["start_line"], hit["id"], (hit["score"].as_f64().unwrap_or(0.0) * 1e4).round()])
-        })
-        .collect();
+    let rounded = |score: &Value| (score.as_f64().unwrap_or(0.0) * 1e4).round();
+    let result = |hit: &Value| json!([hit["path"], hit["start_line"], hit["id"], rounded(&hit["score"])]);
+    let results: Vec<Value> = answer["results"].as_array().expect("results").iter().map(result).collect();
     json!([results, answer["cut"]["keep"], answer["cut"]["candidates"], answer["cut"]["reason"]])
 }
 
 #[test]
 fn a_database_answers_as_a_directory_does() {
     let Some(database) = TestDatabase::create() else { return };
-    let (directory, url) = (tree(), database.url());
-    let root = directory.path();
-    done(tamis(root, Some(&url)).args(["index", "-q"]));
+    let (root, url) = (tree(), database.url());
+    done(tamis(&root, Some(&url)).args(["index", "-q"]));
     assert!(!root.join("mill/.tamis").exists(), "nothing is kept in the tree");
     for words in [
         &["search", "--json", "how hot should the oven be"][..],
@@ -89,14 +85,14 @@ fn a_database_answers_as_a_directory_does() {
         &["search", "--json", "--mode", "lexical", "retry"],
         &["search", "--json", "who won the football world cup"],
     ] {
-        let ours = json_of(tamis(root, Some(&url)).args(words));
-        let theirs = json_of(tamis(root, None).args(words));
+        let ours = json_of(tamis(&root, Some(&url)).args(words));
+        let theirs = json_of(tamis(&root, None).args(words));
         assert_eq!(decided(&ours), decided(&theirs), "{words:?}");
     }
-    let status = json_of(tamis(root, Some(&url)).args(["store", "status", "--json"]));
+    let status = json_of(tamis(&root, Some(&url)).args(["store", "status", "--json"]));
     assert_eq!((&status["namespaces"][0]["name"], &status["namespaces"][0]["documents"]), (&json!("mill"), &json!(82)));
     for words in [&["store", "check"][..], &["doctor", "--check-only"]] {
-        done(tamis(root, Some(&url)).args(words));
+        done(tamis(&root, Some(&url)).args(words));
     }
 }
 
@@ -105,8 +101,8 @@ fn a_server_on_a_database_serves_everything_and_ends() {
     let Some(database) = TestDatabase::create() else { return };
     let (directory, url) = (tree(), database.url());
     // A server reads a project of its own accord.
-    fs::create_dir(directory.path().join("mill/.git")).expect("made");
-    let mut command = tamis(directory.path(), Some(&url));
+    fs::create_dir(directory.join("mill/.git")).expect("made");
+    let mut command = tamis(&directory, Some(&url));
     command.args(["serve", "--http", "127.0.0.1:0", "--log-format", "json"]);
     let mut server = Server::of(&mut command);
     let search = "GET /v1/search?query=how+hot+should+the+oven+be HTTP/1.1";
@@ -135,11 +131,11 @@ fn what_cannot_be_opened_is_named_without_its_password() {
         ("postgres://ada:secret@127.0.0.1:port/tamis", "postgres://"),
         ("mysql://ada:secret@127.0.0.1/tamis", "postgres://USER@HOST"),
     ] {
-        let refused = tamis(directory.path(), Some(url)).args(["search", "oven"]).output().expect("it runs");
+        let refused = tamis(&directory, Some(url)).args(["search", "oven"]).output().expect("it runs");
         let text = String::from_utf8_lossy(&refused.stderr);
         assert_eq!(refused.status.code(), Some(2), "{text}");
         assert!(text.contains(said) && !text.contains("secret"), "{text}");
     }
-    let none = tamis(directory.path(), None).args(["store", "status"]).output().expect("it runs");
+    let none = tamis(&directory, None).args(["store", "status"]).output().expect("it runs");
     assert!(String::from_utf8_lossy(&none.stderr).contains("--store"), "{none:?}");
 }

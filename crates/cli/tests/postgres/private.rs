@@ -38,8 +38,8 @@ impl PrivateServer {
             return None;
         };
         let directory = tempfile::tempdir().expect("a temporary directory");
-        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("allowed");
-        chown(directory.path(), Some(owner.uid()), Some(owner.gid())).expect("given away");
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).expect("allowed");
+        chown(&directory, Some(owner.uid()), Some(owner.gid())).expect("given away");
         let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").port();
         let (user, group) = (owner.uid(), owner.gid());
         let server = PrivateServer { directory, programs: programs.into(), user, group, port };

@@ -1,7 +1,7 @@
 //! Several servers and workers on one database, as a team runs them.
 
 use crate::database::TestDatabase;
-use crate::support::{Server, Session, end_of, request};
+use crate::support::{Root, Server, Session, end_of, request};
 use crate::{done, json_of, tamis, tree};
 use serde_json::{Value, json};
 use std::fs;
@@ -11,10 +11,10 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// A database with the tree `mill` in it.
-fn indexed() -> Option<(TestDatabase, tempfile::TempDir)> {
+fn indexed() -> Option<(TestDatabase, Root)> {
     let database = TestDatabase::create()?;
     let directory = tree();
-    run_jobs(directory.path(), &database, &["mill"]);
+    run_jobs(&directory, &database, &["mill"]);
     Some((database, directory))
 }
 
@@ -58,7 +58,7 @@ fn search(arguments: &Value) -> String {
 #[test]
 fn a_directory_beside_the_trees_searches_all_of_them_and_becomes_none() {
     let Some((database, directory)) = indexed() else { return };
-    let (root, url) = (directory.path(), database.url());
+    let (root, url) = (&*directory, database.url());
     let front = root.join("front");
     fs::create_dir(&front).expect("made");
     fs::write(front.join("notes.md"), "# Oven\n\nNobody asked to index this.\n").expect("written");
@@ -72,10 +72,8 @@ fn a_directory_beside_the_trees_searches_all_of_them_and_becomes_none() {
     let served = Server::of(&mut command);
     for _ in 0..2 {
         let found = get(&served, "/v1/search?query=how+hot+should+the+oven+be");
-        assert_eq!(
-            (&found["results"][0]["namespace"], &found["results"][0]["path"]),
-            (&json!("mill"), &json!("oven.md"))
-        );
+        let first = &found["results"][0];
+        assert_eq!((&first["namespace"], &first["path"]), (&json!("mill"), &json!("oven.md")));
         // What a command there does must not turn the server to an empty namespace of its own.
         for arguments in
             [&["search", "hot oven", "--files"][..], &["search", "hot oven", "--namespace", "mill", "--files"]]
@@ -100,7 +98,7 @@ fn a_directory_beside_the_trees_searches_all_of_them_and_becomes_none() {
 #[test]
 fn a_session_of_one_server_goes_on_at_another() {
     let Some((database, directory)) = indexed() else { return };
-    let [one, other] = [(); 2].map(|()| server(directory.path(), &database));
+    let [one, other] = [(); 2].map(|()| server(&directory, &database));
     let session = Session::open(&one, None, "2025-06-18");
     let send = |server: &Server, method: &str, body: &str| {
         Session { server, token: None, id: session.id.clone() }.send(method, body)
@@ -124,9 +122,8 @@ fn a_session_of_one_server_goes_on_at_another() {
     assert_eq!(without_query(&there), without_query(&here));
     assert_ne!(without_query(&there), without_query(&first));
     // A third server, started later, knows it as well; and its end is the end everywhere.
-    let third = server(directory.path(), &database);
-    assert_eq!(send(&third, "POST", &search(&query)).status, 200);
-    assert_eq!(send(&third, "DELETE", "").status, 204);
+    let third = server(&directory, &database);
+    assert_eq!([send(&third, "POST", &search(&query)).status, send(&third, "DELETE", "").status], [200, 204]);
     for server in [&one, &other, &third] {
         assert_eq!(send(server, "POST", &search(&query)).status, 404);
     }
@@ -134,9 +131,8 @@ fn a_session_of_one_server_goes_on_at_another() {
 
 #[test]
 fn a_server_follows_what_a_worker_indexes() {
-    let Some((database, directory)) = indexed() else { return };
-    let root = directory.path();
-    let server = server(root, &database);
+    let Some((database, root)) = indexed() else { return };
+    let server = server(&root, &database);
     let mut events = server.connect();
     events.write_all(&request("GET /v1/events HTTP/1.1", &[("Host", "localhost")], "")).expect("sent");
     let mut changes = BufReader::new(events)
@@ -145,7 +141,7 @@ fn a_server_follows_what_a_worker_indexes() {
         .filter_map(|line| line.strip_prefix("data: {\"change\":")?.trim_end_matches('}').parse::<u64>().ok());
     let first = changes.next().expect("the number at the start");
     fs::write(root.join("mill/oven.md"), "# Oven\n\nHeat the oven to 240 degrees before baking.\n").expect("written");
-    run_jobs(root, &database, &["mill"]);
+    run_jobs(&root, &database, &["mill"]);
     assert!(changes.next().expect("a change") > first);
     let answer = get(&server, "/v1/search?query=how+hot+should+the+oven+be");
     assert!(answer["results"][0]["snippet"].to_string().contains("240"), "{answer}");
@@ -155,8 +151,7 @@ fn a_server_follows_what_a_worker_indexes() {
 fn ten_workers_share_the_trees_and_a_killed_one_loses_nothing() {
     const TREES: usize = 20;
     let Some(database) = TestDatabase::create() else { return };
-    let directory = tree();
-    let root = directory.path();
+    let root = tree();
     let names: Vec<String> = (0..TREES).map(|number| format!("tree{number}")).collect();
     for name in &names {
         fs::create_dir_all(root.join(name)).expect("made");
@@ -165,20 +160,20 @@ fn ten_workers_share_the_trees_and_a_killed_one_loses_nothing() {
             fs::write(root.join(name).join(format!("{file}.md")), text).expect("written");
         }
     }
-    done(tamis(root, Some(&database.url())).args(["jobs", "add"]).args(names.iter().map(|name| root.join(name))));
-    let mut workers: Vec<Child> = (0..10).map(|_| worker(root, &database)).collect();
+    done(tamis(&root, Some(&database.url())).args(["jobs", "add"]).args(names.iter().map(|name| root.join(name))));
+    let mut workers: Vec<Child> = (0..10).map(|_| worker(&root, &database)).collect();
     // Three of them are killed, one after the other, as soon as they have a job.
     let mut killed = 0;
     let started = Instant::now();
     while killed < 3 && started.elapsed() < Duration::from_secs(60) {
-        let running = jobs(root, &database).into_iter().filter(|job| job["state"] == "running");
+        let running = jobs(&root, &database).into_iter().filter(|job| job["state"] == "running");
         let ids: Vec<u32> = running.filter_map(|it| it["worker"].as_str()?.rsplit(':').next()?.parse().ok()).collect();
         if let Some(at) = workers.iter().position(|worker| ids.contains(&worker.id())) {
             let mut worker = workers.swap_remove(at);
             worker.kill().expect("killed");
             worker.wait().expect("it ended");
             killed += 1;
-        } else if jobs(root, &database).iter().all(|job| job["state"] == "done") {
+        } else if jobs(&root, &database).iter().all(|job| job["state"] == "done") {
             break;
         }
     }
@@ -186,20 +181,19 @@ fn ten_workers_share_the_trees_and_a_killed_one_loses_nothing() {
         assert_eq!(end_of(worker), Some(Some(0)), "a worker that was not killed");
     }
     assert!(killed > 0, "no worker was caught with a job");
-    let ended = jobs(root, &database);
+    let ended = jobs(&root, &database);
     assert_eq!(ended.len(), TREES);
     assert!(ended.iter().all(|job| job["state"] == "done"), "{ended:?}");
-    let status = json_of(tamis(root, Some(&database.url())).args(["store", "status", "--json"]));
+    let status = json_of(tamis(&root, Some(&database.url())).args(["store", "status", "--json"]));
     let namespaces = status["namespaces"].as_array().expect("namespaces");
     assert_eq!(namespaces.iter().filter(|namespace| namespace["documents"] == 30).count(), TREES, "{status}");
-    done(tamis(root, Some(&database.url())).args(["store", "check", "--check-only"]));
+    done(tamis(&root, Some(&database.url())).args(["store", "check", "--check-only"]));
 }
 
 #[test]
 fn a_worker_reads_nothing_outside_of_its_roots() {
     let Some(database) = TestDatabase::create() else { return };
-    let directory = tree();
-    let root = directory.path();
+    let root = tree();
     fs::create_dir_all(root.join("secret")).expect("made");
     fs::write(root.join("secret/key.md"), "# Key\n\nThe secret key is under the mat.\n").expect("written");
     fs::create_dir_all(root.join("trees/plain")).expect("made");
@@ -208,7 +202,7 @@ fn a_worker_reads_nothing_outside_of_its_roots() {
     std::os::unix::fs::symlink(root.join("secret"), root.join("trees/link")).expect("linked");
     let url = database.url();
     let queue = |namespace: &str, path: &Path| {
-        done(tamis(root, Some(&url)).args(["jobs", "add", "--namespace", namespace]).arg(path));
+        done(tamis(&root, Some(&url)).args(["jobs", "add", "--namespace", namespace]).arg(path));
     };
     queue("outside", &root.join("secret"));
     queue("plain", &root.join("trees/plain"));
@@ -222,37 +216,34 @@ fn a_worker_reads_nothing_outside_of_its_roots() {
          UPDATE tamis.jobs SET failures = 2 WHERE namespace <> 'plain'",
         root.display()
     ));
-    let worked = tamis(root, Some(&url))
-        .args(["jobs", "run", "--until-empty", "--root"])
-        .arg(root.join("trees"))
-        .output()
-        .expect("it runs");
+    let mut work = tamis(&root, Some(&url));
+    work.args(["jobs", "run", "--until-empty", "--root"]).arg(root.join("trees"));
+    let worked = work.output().expect("it runs");
     let said = String::from_utf8_lossy(&worked.stderr);
     assert_eq!(worked.status.code(), Some(1), "{said}");
-    for job in jobs(root, &database) {
+    for job in jobs(&root, &database) {
         let is_plain = job["namespace"] == "plain";
         assert_eq!(job["state"], if is_plain { "done" } else { "failed" }, "{job}");
         assert!(is_plain || job["reason"].to_string().contains("may read"), "{job}");
     }
     let found =
-        json_of(tamis(root, Some(&url)).args(["search", "--json", "--no-refresh", "--mode", "lexical", "secret"]));
+        json_of(tamis(&root, Some(&url)).args(["search", "--json", "--no-refresh", "--mode", "lexical", "secret"]));
     assert_eq!(found["results"], json!([]), "{found}");
 }
 
 #[test]
 fn what_others_write_into_the_queue_steers_no_terminal() {
     let Some(database) = TestDatabase::create() else { return };
-    let directory = tree();
-    let root = directory.path();
+    let root = tree();
     let url = database.url();
-    assert_eq!(jobs(root, &database), Vec::<Value>::new());
+    assert_eq!(jobs(&root, &database), Vec::<Value>::new());
     let hostile = "\u{1b}[31mPWN\u{202e}\u{7}\n";
     database.execute(&format!(
         "INSERT INTO tamis.jobs(namespace, path, state, worker, reason, failures, added_ms) \
          VALUES ('n{hostile}', '/p{hostile}', 'failed', 'w{hostile}', 'r{hostile}', 3, 0), ('m{hostile}', '/q{hostile}', 'waiting', NULL, NULL, 2, 0)"
     ));
-    let listed = tamis(root, Some(&url)).args(["jobs", "list", "--color", "always"]).output().expect("it runs");
-    let worked = tamis(root, Some(&url)).args(["jobs", "run", "--root", ".", "--until-empty"]).output();
+    let listed = tamis(&root, Some(&url)).args(["jobs", "list", "--color", "always"]).output().expect("it runs");
+    let worked = tamis(&root, Some(&url)).args(["jobs", "run", "--root", ".", "--until-empty"]).output();
     let worked = worked.expect("it runs");
     assert_eq!((listed.status.code(), worked.status.code()), (Some(0), Some(1)));
     for output in [listed.stdout, worked.stdout, worked.stderr] {
@@ -264,10 +255,9 @@ fn what_others_write_into_the_queue_steers_no_terminal() {
 #[test]
 fn a_namespace_of_two_trees_is_refused_and_nothing_is_queued() {
     let Some(database) = TestDatabase::create() else { return };
-    let directory = tree();
-    let root = directory.path();
+    let root = tree();
     let url = database.url();
-    let add = |more: &[&str]| tamis(root, Some(&url)).args(["jobs", "add"]).args(more).output().expect("it runs");
+    let add = |more: &[&str]| tamis(&root, Some(&url)).args(["jobs", "add"]).args(more).output().expect("it runs");
     for (arguments, said) in [
         (&["/a/api", "/b/api"][..], "--namespace NAME"),
         (&["no/such/tree"], "whole path"),
@@ -282,18 +272,17 @@ fn a_namespace_of_two_trees_is_refused_and_nothing_is_queued() {
     }
     assert!(add(&["/a/api"]).status.success());
     assert_eq!(add(&["/a/web", "/b/api"]).status.code(), Some(2));
-    let queued: Vec<Value> = jobs(root, &database).iter().map(|job| job["path"].clone()).collect();
+    let queued: Vec<Value> = jobs(&root, &database).iter().map(|job| job["path"].clone()).collect();
     assert_eq!(queued, [json!("/a/api")]);
 }
 
 #[test]
 fn no_tree_takes_over_the_namespace_of_another_one() {
-    let Some((database, directory)) = indexed() else { return };
-    let root = directory.path();
+    let Some((database, root)) = indexed() else { return };
     let url = database.url();
     let documents = || {
-        let mut files = tamis(root, Some(&url));
-        let files = files.current_dir(root).args(["files", "--json", "--no-refresh", "--namespace", "mill"]);
+        let mut files = tamis(&root, Some(&url));
+        let files = files.current_dir(&*root).args(["files", "--json", "--no-refresh", "--namespace", "mill"]);
         let listed = json_of(files);
         listed.to_string().matches("tide-").count()
     };
@@ -304,7 +293,7 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
     fs::create_dir_all(other.join(".git")).expect("made");
     fs::write(other.join("a.md"), "# Sails\n\nThe sails turn.\n").expect("written");
     let there = |arguments: &[&str]| {
-        let mut command = tamis(root, Some(&url));
+        let mut command = tamis(&root, Some(&url));
         command.current_dir(&other).args(arguments).output().expect("it runs")
     };
     let refused = there(&["index"]);
@@ -323,12 +312,12 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
     fs::create_dir(&moved).expect("made");
     fs::rename(root.join("mill"), moved.join("mill")).expect("moved");
     let add = |flags: &[&str]| {
-        let mut command = tamis(root, Some(&url));
+        let mut command = tamis(&root, Some(&url));
         command.current_dir(&moved).args(["jobs", "add", "mill"]).args(flags).output().expect("it runs")
     };
     assert_eq!(add(&[]).status.code(), Some(2));
     assert!(add(&["--moved"]).status.success());
-    let mut work = tamis(root, Some(&url));
+    let mut work = tamis(&root, Some(&url));
     let worked = work.current_dir(&moved).args(["jobs", "run", "--until-empty", "--root", "."]).output();
     assert_eq!(worked.expect("it runs").status.code(), Some(0));
     assert_eq!(documents(), before);
@@ -337,14 +326,13 @@ fn no_tree_takes_over_the_namespace_of_another_one() {
 #[test]
 fn a_directory_that_is_not_here_may_be_on_another_machine() {
     let Some(database) = TestDatabase::create() else { return };
-    let directory = tree();
-    let root = directory.path();
+    let root = tree();
     for name in ["ferry", "ferry-copy"] {
         fs::create_dir(root.join(name)).expect("made");
         fs::write(root.join(name).join("pier.md"), "# Pier\n\nThe ferry leaves the pier at dawn.\n").expect("written");
     }
     let run = |arguments: &[&str]| {
-        let output = tamis(root, Some(&database.url())).args(arguments).output().expect("it runs");
+        let output = tamis(&root, Some(&database.url())).args(arguments).output().expect("it runs");
         let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         (output.status.code(), out, err)
     };

@@ -224,14 +224,15 @@ mod tests {
         // 1 - (1 - 0.3) is 0.30000000000000004, which the configured 0.30 would drop.
         let pool = Pool::distances([0.3; 8]).unwrap();
         assert_eq!(MaxGap::default().cut(&pool).keep, 8);
+    }
+
+    #[test]
+    fn similarities_are_held_to_one_minus() {
         let pool = Pool::scores([0.90, 0.88, 0.85, 0.80, 0.50, 0.48, 0.45, 0.40]).unwrap();
         let cut = MaxGap::default().cut(&pool);
         assert_eq!((cut.keep, cut.threshold), (4, Some(1.0 - 0.80)));
         assert_eq!(cut.diagnostics["threshold_on"].as_text(), Some("distance"));
     }
-
-    #[test]
-    fn similarities_are_held_to_one_minus() {}
 
     #[test]
     fn a_fixed_threshold_filters_by_the_raw_distance_and_keeps_whatever_it_admitted() {

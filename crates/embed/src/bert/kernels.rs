@@ -137,7 +137,8 @@ impl Quantised {
 }
 
 /// The product of bytes, with as many outputs at once as `PANELS` have. `pack` puts the codes of one panel's weights together, halved,
-/// and returns their sum for each output. It gets the rows of weights, their distance, and which panel it is. `add` adds products to outputs.
+/// and returns their sum for each output. It gets the rows of weights, their distance, and which panel it is. `add` adds products to
+/// outputs.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 fn integer<const PANELS: usize>(

@@ -54,6 +54,8 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut is_name = false;
     // The mark of a string that three marks begin. It is documentation more often than a message.
     let mut long: Option<u8> = None;
+    // The word that ends a here-document, whose lines are strings.
+    let mut here: Option<&str> = None;
     let mut at = 0;
     while at < bytes.len() {
         let in_string = open.is_some() && !is_name;
@@ -85,6 +87,18 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
                 }
                 at += length;
             }
+            b'<' if open.is_none() && here.is_none() && here_document(rest).is_some() => {
+                here = here_document(rest);
+                at += 2;
+            }
+            b'\n' if here.is_some() => {
+                let ends = rest[1..].lines().next().map(without_end) == here;
+                open = (!ends).then_some(b'\n');
+                is_name = false;
+                here = here.filter(|_| !ends);
+                pieces.push(Piece::Mark);
+                at += 1;
+            }
             // Only template strings and long strings have lines. A mark that nothing closed was none.
             b'\n' => {
                 if open == Some(b'\'') || open == Some(b'"') && !goes_on(text, at) {
@@ -105,26 +119,36 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
             },
             byte if byte.is_ascii() && !byte.is_ascii_alphanumeric() && byte != b'_' => at += 1,
             _ => {
-                let length = rest.find(|c: char| !is_of_word(c)).unwrap_or(rest.len());
-                if length == 0 {
-                    at += rest.chars().next().map_or(1, char::len_utf8);
-                    continue;
-                }
-                let word = rest[..length].trim_matches('_');
-                if word.is_empty() {
-                    at += length;
-                    continue;
-                }
-                let text = match word.bytes().any(|byte| !byte.is_ascii_lowercase()) {
-                    true => word.to_lowercase().into(),
-                    false => word.into(),
-                };
-                pieces.push(Piece::Word { text, in_string });
+                let (length, piece) = word_at(rest, in_string);
+                pieces.extend(piece);
                 at += length;
             }
         }
     }
     pieces
+}
+
+/// The bytes up to the end of the word at the beginning of a text, or of another character, and the word.
+fn word_at(text: &str, in_string: bool) -> (usize, Option<Piece<'_>>) {
+    let length = text.find(|c: char| !is_of_word(c)).unwrap_or(text.len());
+    let word = text[..length].trim_matches('_');
+    if word.is_empty() {
+        return (length.max(text.chars().next().map_or(1, char::len_utf8)), None);
+    }
+    let is_lower = word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let text = if is_lower { word.into() } else { word.to_lowercase().into() };
+    (length, Some(Piece::Word { text, in_string }))
+}
+
+/// The word that ends the here-document that begins at the beginning of a text, if one does: `<<~EOM`, `<<-'END'`, `<<<EOT`.
+fn here_document(text: &str) -> Option<&str> {
+    let begun = text.strip_prefix("<<")?.trim_start_matches(['<', '-', '~']).trim_start_matches(['"', '\'']);
+    let word = &begun[..begun.find(|c: char| !(c.is_ascii_uppercase() || c == '_')).unwrap_or(begun.len())];
+    (word.len() > 1 && text.lines().skip(1).any(|line| without_end(line) == word)).then_some(word)
+}
+
+fn without_end(line: &str) -> &str {
+    line.trim().trim_end_matches(';')
 }
 
 /// Returns `true` if a string that ends with a mark has no space before it. O(length of its first word).
@@ -290,6 +314,11 @@ mod tests {
             ("\"open\\nhere \\\"x\\\"\"", "| open here x |"),
             ("\"open\", path", "| open | path"),
             ("fn f<'a>(x: &'a str) { 'x' }", "fn f a x a str x"),
+            (
+                "raise <<~EOM\n  open #{path} \"here\"\n  or there\n  EOM\nend",
+                "raise eom | open _ here | or there | eom end",
+            ),
+            ("cout <<EOM << a\nopen", "cout eom a open"),
             ("it's a dog's life", "it s a dog s life"),
             ("if x { return y; }", "if x return y"),
         ] {

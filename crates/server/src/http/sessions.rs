@@ -202,8 +202,7 @@ mod tests {
             let open: Vec<SessionId> = all.iter().cloned().chain(["other".into()]).collect();
             assert!(sessions.insert(of(id.clone(), "a"), &open).is_empty());
         }
-        assert!(sessions.is_ours("0", "a") && !sessions.is_ours("0", "b"));
-        assert!(!sessions.is_ours("none", "a"));
+        assert!(sessions.is_ours("0", "a") && !sessions.is_ours("0", "b") && !sessions.is_ours("none", "a"));
         let open: Vec<SessionId> = all.iter().cloned().chain(["other".into()]).collect();
         assert_eq!(sessions.insert(of(all[MAX_PER_CLIENT].clone(), "a"), &open), ["0".into()]);
         assert!(sessions.is_ours("other", "b") && !sessions.is_ours("0", "a"));

@@ -91,8 +91,8 @@ fn rights(gate: &Gate, found: Option<usize>) -> Response {
 // The cookie of the page: a token that scripts cannot read.
 //
 // The cookie counts only beside the header `FROM_PAGE`. A page of another site cannot send that header without asking first, and the
-// server permits no such question, so a cookie alone moves nothing (OWASP, "Cross-Site Request Forgery Prevention", custom request headers).
-// The protocol for agents knows no cookies.
+// server permits no such question, so a cookie alone moves nothing (OWASP, "Cross-Site Request Forgery Prevention", custom request
+// headers). The protocol for agents knows no cookies.
 
 /// The header of every request that the page makes.
 pub(crate) const FROM_PAGE: HeaderName = HeaderName::from_static("tamis-page");

@@ -5,7 +5,7 @@ use tamis::pack::PackRequest;
 use crate::api::Verbs;
 use crate::operation::{Argument, Call, Failure, Nothing, Operation, Route, Tool, field};
 use crate::paging::warning_lines;
-use crate::untrusted_text::{clean, fenced};
+use crate::untrusted_text::{clean, fenced, name};
 
 pub(crate) struct Pack;
 
@@ -48,6 +48,9 @@ impl Tool for Pack {
 
     fn text(_: &Call<'_>, pack: &tamis::pack::Pack, _: &Nothing) -> String {
         let query = pack.query_id.as_ref().map(|id| format!("[query {id}]\n")).unwrap_or_default();
-        fenced(&clean(&pack.text)) + &warning_lines(&pack.warnings, Self::MAX_CHARS / 4) + &query
+        // A pack without sections is a sentence of the search.
+        let text =
+            if pack.sections.is_empty() { name(pack.text.trim_end()) + "\n" } else { fenced(&clean(&pack.text)) };
+        text + &warning_lines(&pack.warnings, Self::MAX_CHARS / 4) + &query
     }
 }

@@ -11,7 +11,7 @@ use tamis_store::{Count, EvidenceSummary, Filter, Namespace};
 
 use crate::api::Verbs;
 use crate::api::problem::{Kind, Problem};
-use crate::background::BackgroundState;
+use crate::background::{BackgroundState, Phase};
 use crate::caller::Caller;
 use crate::operation::{Call, Failure, Nothing, Operation, Route, Tool};
 use crate::paging::warning_lines;
@@ -70,6 +70,7 @@ impl Tool for Status {
         let summary = &status.summary;
         let passages = summary.passages;
         let fresh = match status.files.stale {
+            0 if call.state.phase == Phase::Indexing => "being updated".to_owned(),
             0 => "up to date".to_owned(),
             stale => format!("{stale} files have changed since"),
         };

@@ -216,12 +216,8 @@ async fn trap_a_namespace_that_a_caller_may_not_read_looks_missing() {
     assert!(refused > 20, "{refused}");
 
     let resources = read(OPEN, &Probe::new("resources/list {}")).await;
-    let resources: Vec<&str> = resources["result"]["resources"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(|one| one["uri"].as_str())
-        .collect();
+    let resources = resources["result"]["resources"].as_array().expect("a list").iter();
+    let resources: Vec<&str> = resources.filter_map(|one| one["uri"].as_str()).collect();
     assert!(resources.len() == 3 && resources.iter().all(|uri| uri.starts_with("tamis://open/")), "{resources:?}");
     let page = read(OPEN, &Probe::new(r#"resources/read {"uri":"tamis://open/animal.md"}"#)).await;
     assert!(page.to_string().contains("walrus of open"), "{page}");

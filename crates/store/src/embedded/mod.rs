@@ -470,7 +470,7 @@ fn directory_bytes(directory: &Path) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Change, ModelKey, NewDocument, NewPassage, TextForm, TextHash};
+    use crate::record::{Change, FileStat, ModelKey, NewDocument, NewPassage, TextForm, TextHash};
     use crate::store::Documents;
 
     fn document(path: &str, text: &str) -> Change {
@@ -485,14 +485,10 @@ mod tests {
         let database = &store.database;
         store.apply(&[document("a.md", "kept")]).unwrap();
         // The database may not grow: to SQLite the same as a disk without space.
-        let limit = |pages: i64| {
-            database
-                .with_writer(|writer| {
-                    writer.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
-                    Ok(())
-                })
-                .unwrap();
+        let set = |writer: &rusqlite::Connection, pages| {
+            writer.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
         };
+        let limit = |pages: i64| database.with_writer(|writer| Ok(set(writer, pages)?)).unwrap();
         limit(1);
         let more: String = (0..20_000).map(|number| format!("{number} ")).collect();
         let error = store.apply(&[document("b.md", &more)]).unwrap_err();
@@ -535,23 +531,14 @@ mod tests {
         let id = store.document_passages("here", "a.md").unwrap()[0].id.clone();
         // Another passage takes the place of the one with the same twelve digits.
         store.apply(&[document("a.md", "two"), document("b.md", "three")]).unwrap();
-        database
-            .with_writer(|writer| {
-                writer.execute("UPDATE passages SET public_id = ?1 WHERE text_bytes = 5", [&id])?;
-                Ok(())
-            })
-            .unwrap();
+        let sql = "UPDATE passages SET public_id = ?1 WHERE text_bytes = 5";
+        database.with_writer(|writer| Ok(writer.execute(sql, [&id])?)).unwrap();
         store.apply(&[document("a.md", "one")]).unwrap();
         let longer = store.document_passages("here", "a.md").unwrap()[0].id.clone();
         assert_eq!(longer.len(), 16);
         assert!(longer.starts_with(&id));
         let document = store.document("here", "a.md").unwrap().unwrap().document;
-        let moved = Change::Move {
-            document,
-            path: "c.md".into(),
-            file: crate::record::FileStat { size: 1, modified_ns: 1, stamp: 0 },
-        };
-        store.apply(&[moved]).unwrap();
+        store.apply(&[Change::Move { document, path: "c.md".into(), file: FileStat::default() }]).unwrap();
         assert_eq!(store.find(&id, 5).unwrap().len(), 1, "the whole identifier of one, found alone");
         assert_eq!(database.integrity().unwrap().problems, []);
     }

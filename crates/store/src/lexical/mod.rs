@@ -1,8 +1,8 @@
 //! The lexical retriever: BM25 over the words of passages, in a Tantivy index that is derived from the database.
 //!
-//! A text passes through `tokenizer` (words and the parts of names), `stems_and_stop_words` (terms) and `fields` (the schema) to [`Lexical`],
-//! which catches up with the database. A query passes through the same, `query` (its terms, with their frequencies and BM25 weights) and
-//! `search` (the best passages, the score of any passage, and those that define a name or hold all words of a text).
+//! A text passes through `tokenizer` (words and the parts of names), `stems_and_stop_words` (terms) and `fields` (the schema) to
+//! [`Lexical`], which catches up with the database. A query passes through the same, `query` (its terms, with their frequencies and
+//! BM25 weights) and `search` (the best passages, the score of any passage, and those that define a name or hold all words of a text).
 //!
 //! Each term ends with the number of its namespace. So a search reads only the postings of its namespaces, and its
 //! frequencies and lengths are sums over those: it scores as if the index held nothing else. The terms of a word lie next to each
@@ -451,8 +451,8 @@ impl FromStr for Totals {
     }
 }
 
-/// Mapped files, as in [`MmapDirectory`], which gives files that it replaces as a whole to their owner alone. Where the lock cannot be created, it counts as taken: a process without the right to
-/// write removes no files, and one with it removes none that is open.
+/// Mapped files, as in [`MmapDirectory`], which gives files that it replaces as a whole to their owner alone. Where the lock cannot be
+/// created, it counts as taken: a process without the right to write removes no files, and one with it removes none that is open.
 #[derive(Debug, Clone)]
 struct LexicalDirectory {
     mapped: MmapDirectory,

@@ -280,8 +280,8 @@ impl MakeTlsConnect<Socket> for Tls {
     }
 }
 
-/// Prepares connections, encrypted ones unless the mode says that there are none. A server's certificate is checked against the authorities in a PEM file, or without one against
-/// those that Mozilla trusts, and has to name the host.
+/// Prepares connections, encrypted ones unless the mode says that there are none. A server's certificate is checked against the
+/// authorities in a PEM file, or without one against those that Mozilla trusts, and has to name the host.
 ///
 /// # Errors
 /// The file cannot be read, or holds no certificate.

@@ -16,12 +16,12 @@
 //! The embedded store runs the same calls without the confinement. There, a namespace is a column of documents and evidence alone.
 //!
 //! This file has the store and what it keeps between calls. `connection` bridges from blocking calls to the asynchronous client, to the
-//! `servers` that `address` names; `failure` explains what can go wrong on the way. `schema` creates the tables, and `row_security` confines
-//! reading to namespaces a second time. `changes` writes documents, `namespaces` registers their namespaces and has the right to write
-//! over several calls, [`content`](crate::content) reads documents, in statements of a `session`. `select` resolves filters. `words` and
-//! `vectors` are the two retrievers, and [`Retrievers`] and [`Resident`] hold what both keep in memory. `jobs` is the queue of trees to be
-//! indexed, `serving` serves the servers of a team, `usage` is its log, `maintenance` checks and says what the database holds, and `sharding`
-//! distributes the tables.
+//! `servers` that `address` names; `failure` explains what can go wrong on the way. `schema` creates the tables, and `row_security`
+//! confines reading to namespaces a second time. `changes` writes documents, `namespaces` registers their namespaces and has the right
+//! to write over several calls, [`content`](crate::content) reads documents, in statements of a `session`. `select` resolves filters.
+//! `words` and `vectors` are the two retrievers, and [`Retrievers`] and [`Resident`] hold what both keep in memory. `jobs` is the queue
+//! of trees to be indexed, `serving` serves the servers of a team, `usage` is its log, `maintenance` checks and says what the database
+//! holds, and `sharding` distributes the tables.
 
 mod address;
 mod changes;

@@ -355,8 +355,7 @@ mod tests {
         let (outage, start) = (Outage::default(), Instant::now());
         assert!(!outage.is_short_at(start, false), "a server that never answered");
         outage.ended();
-        assert!(outage.is_short_at(start, false));
-        assert!(outage.is_short_at(start + SHORT / 2, false));
+        assert!(outage.is_short_at(start, false) && outage.is_short_at(start + SHORT / 2, false));
         assert!(!outage.is_short_at(start + SHORT, false));
         // Another call in the same outage fails at once.
         assert!(!outage.is_short_at(start + SHORT + PAUSE, false));
@@ -367,8 +366,7 @@ mod tests {
     #[test]
     fn a_server_that_starts_is_waited_for_from_the_first_attempt_on() {
         let (outage, start) = (Outage::default(), Instant::now());
-        assert!(outage.is_short_at(start, true));
-        assert!(outage.is_short_at(start + SHORT / 2, false));
+        assert!(outage.is_short_at(start, true) && outage.is_short_at(start + SHORT / 2, false));
         assert!(!outage.is_short_at(start + SHORT, true));
     }
 }

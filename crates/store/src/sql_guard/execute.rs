@@ -105,15 +105,19 @@ fn bind(statement: &mut Statement<'_>, query: &SqlQuery) -> Result<(), Statement
         let Some(name) = statement.parameter_name(index).filter(|name| !name.starts_with('?')) else {
             return Err(errors::refusal(format!("parameter {index} has no name"), "write :name in place of ?").into());
         };
-        let name = name[1..].to_owned();
-        let value = query.parameters.get(&name).unwrap_or(&SqlValue::Null);
+        names.push(name[1..].to_owned());
+    }
+    if let Some(unknown) = query.parameters.keys().find(|&name| !names.contains(name)) {
+        return Err(errors::unknown_parameter(unknown, &names).into());
+    }
+    for (index, name) in (1..).zip(&names) {
+        let Some(value) = query.parameters.get(name) else {
+            let missing = format!("the parameter :{name} has no value");
+            return Err(errors::refusal(missing, format!("give it as {name}=VALUE")).into());
+        };
         statement.raw_bind_parameter(index, Bound(value))?;
-        names.push(name);
     }
-    match query.parameters.keys().find(|&name| !names.contains(name)) {
-        Some(unknown) => Err(errors::unknown_parameter(unknown, &names).into()),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// A value on its way into a statement.

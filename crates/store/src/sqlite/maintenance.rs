@@ -11,9 +11,6 @@ use crate::error::{Result, StoreError};
 use crate::report::{Part, Problem, Pruned, Summary};
 use crate::sqlite::connection::{all, count, unsigned};
 
-/// Most findings of SQLite's own check that are reported.
-const MAX_FINDINGS: usize = 20;
-
 /// The findings of a check of the database, and the passages that the derived indexes should hold.
 #[derive(Debug, Default)]
 pub(crate) struct Integrity {
@@ -39,10 +36,13 @@ impl Database {
     /// Checks the file, its references and its counts.
     pub(crate) fn integrity(&self) -> Result<Integrity> {
         let checked = self.snapshot(|connection| {
-            let findings = format!("PRAGMA integrity_check({MAX_FINDINGS})");
-            let mut messages: Vec<String> = all(connection, &findings, [], |row| row.get(0))?;
+            // The first finding is enough: no other one has another way out.
+            let mut messages: Vec<String> = all(connection, "PRAGMA integrity_check(1)", [], |row| row.get(0))?;
             messages.retain(|finding| finding != "ok");
-            messages.iter_mut().for_each(|finding| finding.insert_str(0, "integrity check: "));
+            for finding in &mut messages {
+                let reason = std::mem::take(finding);
+                *finding = StoreError::Corrupt { path: self.path.clone(), reason }.to_string();
+            }
             let mut problems = Problems::default();
             for (problem, sql) in CHECKS {
                 problems.count(Part::Database, problem, count(connection, sql, [])?);

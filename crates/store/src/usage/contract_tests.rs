@@ -27,7 +27,7 @@ pub(crate) trait TestLog {
     fn purge_quality(&self, last: i64) -> u64;
 }
 
-/// Makes a test of each function, which `$run` calls with a log.
+/// Makes a test of each function, which `$run` calls with a log and what the tests do to it.
 macro_rules! contract {
     ($run:path) => {
         $crate::usage::contract_tests::contract! { $run;
@@ -59,7 +59,7 @@ macro_rules! contract {
         $(
             #[test]
             fn $name() {
-                $run(&$crate::usage::contract_tests::$name);
+                $run(&|test| $crate::usage::contract_tests::$name(test.log(), test));
             }
         )*
     };
@@ -77,8 +77,7 @@ pub(crate) fn at_last<T>(write: impl Fn() -> Result<T>) -> T {
     panic!("the log stays busy");
 }
 
-pub fn a_search_comes_back_as_it_was_recorded_also_to_another_process(test: &dyn TestLog) {
-    let log = test.log();
+pub fn a_search_comes_back_as_it_was_recorded_also_to_another_process(log: &dyn UsageLog, test: &dyn TestLog) {
     let first = search("aaaa", &["p1", "p2", "p3"]);
     let bare = RecordedSearch { query_text: None, model: None, score_background: None, ..search("bbbb", &[]) };
     at_last(|| log.record(&first));
@@ -94,8 +93,7 @@ pub fn a_search_comes_back_as_it_was_recorded_also_to_another_process(test: &dyn
     test.look_from_elsewhere(&look);
 }
 
-pub fn any_text_and_figure_comes_back(test: &dyn TestLog) {
-    let log = test.log();
+pub fn any_text_and_figure_comes_back(log: &dyn UsageLog, _: &dyn TestLog) {
     let odd = RecordedSearch {
         query_text: Some("zero \0 and \u{10ffff}1 \u{10ffff}\0".into()),
         method: "'; DROP TABLE usage_searches; --".into(),
@@ -116,8 +114,7 @@ pub fn any_text_and_figure_comes_back(test: &dyn TestLog) {
     assert_eq!(log.judged().unwrap()[0].judgements, judged);
 }
 
-pub fn the_judged_searches_of_one_query_are_found_by_its_hash_and_namespace(test: &dyn TestLog) {
-    let log = test.log();
+pub fn the_judged_searches_of_one_query_are_found_by_its_hash_and_namespace(log: &dyn UsageLog, test: &dyn TestLog) {
     let other = |id: &str, query: u8, namespace: &str| RecordedSearch {
         query_hash: [query; 32],
         namespace: namespace.into(),
@@ -178,8 +175,7 @@ pub(crate) fn search(id: &str, passages: &[&str]) -> RecordedSearch {
     }
 }
 
-pub fn the_last_word_on_a_passage_counts_and_the_earlier_stay(test: &dyn TestLog) {
-    let log = test.log();
+pub fn the_last_word_on_a_passage_counts_and_the_earlier_stay(log: &dyn UsageLog, _: &dyn TestLog) {
     at_last(|| log.record(&search("aaaa", &["p1", "p2"])));
     at_last(|| log.record(&search("bbbb", &["p1"])));
     assert_eq!(log.judge("zzzz", &[("p1", true)], 1).unwrap(), None);
@@ -205,8 +201,7 @@ pub fn the_last_word_on_a_passage_counts_and_the_earlier_stay(test: &dyn TestLog
     assert_eq!(log.judgement_version().unwrap().0, 0, "judgements go with their search");
 }
 
-pub fn what_was_said_of_a_passage_can_be_taken_back_for_its_question(test: &dyn TestLog) {
-    let log = test.log();
+pub fn what_was_said_of_a_passage_can_be_taken_back_for_its_question(log: &dyn UsageLog, _: &dyn TestLog) {
     let same = |id: &str| RecordedSearch { query_hash: [7; 32], ..search(id, &["p", "q"]) };
     let elsewhere = RecordedSearch { namespace: "there".into(), ..same("dddd") };
     for one in [same("aaaa"), same("bbbb"), search("cccc", &["p"]), elsewhere] {
@@ -224,8 +219,7 @@ pub fn what_was_said_of_a_passage_can_be_taken_back_for_its_question(test: &dyn 
     assert_eq!(log.unjudge("none", &["p"]).unwrap(), None);
 }
 
-pub fn the_oldest_without_a_judgement_go_and_judged_ones_stay(test: &dyn TestLog) {
-    let log = test.log();
+pub fn the_oldest_without_a_judgement_go_and_judged_ones_stay(log: &dyn UsageLog, test: &dyn TestLog) {
     for number in 0..10 {
         at_last(|| log.record(&search(&format!("s{number}"), &["p"])));
     }
@@ -237,8 +231,7 @@ pub fn the_oldest_without_a_judgement_go_and_judged_ones_stay(test: &dyn TestLog
     assert_eq!(left, ["s9", "s8", "s7", "s5", "s0"]);
 }
 
-pub fn recording_keeps_the_log_at_its_size(test: &dyn TestLog) {
-    let log = test.log();
+pub fn recording_keeps_the_log_at_its_size(log: &dyn UsageLog, test: &dyn TestLog) {
     // As if more than enough had been recorded before.
     test.run(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10100) \
@@ -257,8 +250,7 @@ pub fn recording_keeps_the_log_at_its_size(test: &dyn TestLog) {
     assert!(log.search("new0").unwrap().is_some() && log.search("old1").unwrap().is_none());
 }
 
-pub fn what_cannot_be_a_search_is_refused(test: &dyn TestLog) {
-    let log = test.log();
+pub fn what_cannot_be_a_search_is_refused(log: &dyn UsageLog, _: &dyn TestLog) {
     let mut wrong = search("aaaa", &["p"]);
     wrong.kept = 2;
     assert!(matches!(log.record(&wrong), Err(StoreError::Invalid { .. })));
@@ -267,8 +259,7 @@ pub fn what_cannot_be_a_search_is_refused(test: &dyn TestLog) {
     assert_eq!(log.recent(9).unwrap().len(), 1);
 }
 
-pub fn a_damaged_search_is_an_error_that_names_the_damage(test: &dyn TestLog) {
-    let log = test.log();
+pub fn a_damaged_search_is_an_error_that_names_the_damage(log: &dyn UsageLog, test: &dyn TestLog) {
     for (id, sqlite, postgres, said) in [
         ("aaaa", "evidence = x'1f00'", "evidence = '\\x1f00'", "does not match the candidates"),
         ("bbbb", "scoring = 'convex 0.5'", "scoring = 'convex 0.5'", "\"convex 0.5\" is not a scoring key"),
@@ -282,8 +273,7 @@ pub fn a_damaged_search_is_an_error_that_names_the_damage(test: &dyn TestLog) {
     }
 }
 
-pub fn threads_share_one_log(test: &dyn TestLog) {
-    let log = test.log();
+pub fn threads_share_one_log(log: &dyn UsageLog, _: &dyn TestLog) {
     std::thread::scope(|scope| {
         for thread in 0..4 {
             scope.spawn(move || {
@@ -296,8 +286,7 @@ pub fn threads_share_one_log(test: &dyn TestLog) {
     assert_eq!(log.recent(1000).unwrap().len(), 80);
 }
 
-pub fn judgements_are_those_of_a_simple_model(test: &dyn TestLog) {
-    let log = test.log();
+pub fn judgements_are_those_of_a_simple_model(log: &dyn UsageLog, _: &dyn TestLog) {
     let said = prop::collection::vec((0usize..4, 0usize..6, any::<bool>()), 0..24);
     proptest!(ProptestConfig::with_cases(12), |(said in said)| {
         log.purge_telemetry(true).unwrap();
@@ -342,8 +331,7 @@ fn opened(log: &dyn UsageLog) -> Vec<(String, Vec<String>)> {
     logged.map(|one| (one.search.id, one.openings.into_iter().map(|opening| opening.passage).collect())).collect()
 }
 
-pub fn only_what_was_shown_to_the_same_caller_counts_as_opened(test: &dyn TestLog) {
-    let log = test.log();
+pub fn only_what_was_shown_to_the_same_caller_counts_as_opened(log: &dyn UsageLog, _: &dyn TestLog) {
     at_last(|| log.record(&shown("aaaa", "one", &[0, 1])));
     at_last(|| log.record(&shown("bbbb", "two", &[0, 1, 2])));
     assert_eq!(log.record_opened(&opening("one", &["p2"], 0)).unwrap(), 0, "a candidate that was not shown");
@@ -362,8 +350,7 @@ pub fn only_what_was_shown_to_the_same_caller_counts_as_opened(test: &dyn TestLo
     assert_eq!(log.opened_count(Some(6), None, None).unwrap(), OpenedCount::default());
 }
 
-pub fn the_latest_search_that_showed_it_is_credited(test: &dyn TestLog) {
-    let log = test.log();
+pub fn the_latest_search_that_showed_it_is_credited(log: &dyn UsageLog, _: &dyn TestLog) {
     at_last(|| log.record(&shown("aaaa", "one", &[3, 1])));
     at_last(|| log.record(&shown("bbbb", "one", &[0, 1])));
     at_last(|| log.record(&RecordedSearch { shown: None, ..shown("cccc", "one", &[]) }));
@@ -373,8 +360,7 @@ pub fn the_latest_search_that_showed_it_is_credited(test: &dyn TestLog) {
     assert_eq!(opened(log), expected);
 }
 
-pub fn an_answer_that_was_shown_in_part_counts_by_that_part(test: &dyn TestLog) {
-    let log = test.log();
+pub fn an_answer_that_was_shown_in_part_counts_by_that_part(log: &dyn UsageLog, _: &dyn TestLog) {
     let positions = |id: &str| log.search(id).unwrap().unwrap().shown;
     at_last(|| log.record(&shown("aaaa", "one", &[2, 0, 1])));
     log.narrow_shown("aaaa", &["p0", "p2", "p3"]).unwrap();
@@ -394,8 +380,7 @@ pub fn an_answer_that_was_shown_in_part_counts_by_that_part(test: &dyn TestLog) 
     assert_eq!(positions("cccc"), Some(vec![]));
 }
 
-pub fn openings_go_with_their_search_and_with_the_telemetry(test: &dyn TestLog) {
-    let log = test.log();
+pub fn openings_go_with_their_search_and_with_the_telemetry(log: &dyn UsageLog, test: &dyn TestLog) {
     for id in ["aaaa", "bbbb", "cccc"] {
         at_last(|| log.record(&shown(id, id, &[0, 1])));
         log.record_opened(&opening(id, &["p0"], 0)).unwrap();
@@ -410,8 +395,7 @@ pub fn openings_go_with_their_search_and_with_the_telemetry(test: &dyn TestLog) 
     assert_eq!(log.judged().unwrap().len(), 1);
 }
 
-pub fn a_search_looked_for_too_far_back_is_not_credited(test: &dyn TestLog) {
-    let log = test.log();
+pub fn a_search_looked_for_too_far_back_is_not_credited(log: &dyn UsageLog, _: &dyn TestLog) {
     for number in 0..51 {
         let position = u32::from(number > 0);
         at_last(|| log.record(&shown(&format!("s{number}"), "one", &[position])));
@@ -471,8 +455,10 @@ pub(crate) fn times(found: &[QueryQuality]) -> Vec<i64> {
     found.iter().map(|quality| quality.at_ms).collect()
 }
 
-pub fn a_query_is_recorded_with_its_search_or_not_at_all_also_if_it_found_nothing(test: &dyn TestLog) {
-    let log = test.log();
+pub fn a_query_is_recorded_with_its_search_or_not_at_all_also_if_it_found_nothing(
+    log: &dyn UsageLog,
+    test: &dyn TestLog,
+) {
     at_last(|| log.record_query(&search("aaaa", &[]), Some(&empty(1))));
     at_last(|| log.record_query(&search("bbbb", &["p"]), Some(&quality(2))));
     assert!(log.record_query(&search("bbbb", &["p"]), Some(&quality(3))).is_err(), "the identifier is taken");
@@ -481,8 +467,7 @@ pub fn a_query_is_recorded_with_its_search_or_not_at_all_also_if_it_found_nothin
     test.look_from_elsewhere(&look);
 }
 
-pub fn a_period_holds_its_beginning_and_not_its_end_and_the_last_ones_come(test: &dyn TestLog) {
-    let log = test.log();
+pub fn a_period_holds_its_beginning_and_not_its_end_and_the_last_ones_come(log: &dyn UsageLog, _: &dyn TestLog) {
     for at in [30, 10, 20, 40] {
         let recorded = RecordedSearch { at_ms: at, ..search(&format!("s{at}"), &[]) };
         at_last(|| log.record_query(&recorded, Some(&empty(at))));
@@ -499,8 +484,7 @@ pub fn a_period_holds_its_beginning_and_not_its_end_and_the_last_ones_come(test:
     }
 }
 
-pub fn numbers_that_are_none_are_left_out(test: &dyn TestLog) {
-    let log = test.log();
+pub fn numbers_that_are_none_are_left_out(log: &dyn UsageLog, _: &dyn TestLog) {
     let (threshold, gap_size) = (Some(f64::NAN), Some(f64::INFINITY));
     let milliseconds = [("cut".to_owned(), f64::NAN)].into();
     let wrong = QueryQuality { threshold, gap_size, milliseconds, total_ms: f64::NAN, ..empty(1) };
@@ -511,8 +495,7 @@ pub fn numbers_that_are_none_are_left_out(test: &dyn TestLog) {
     assert!(found[0].milliseconds.is_empty());
 }
 
-pub fn the_oldest_rows_go(test: &dyn TestLog) {
-    let log = test.log();
+pub fn the_oldest_rows_go(log: &dyn UsageLog, test: &dyn TestLog) {
     for at in 1..=9 {
         at_last(|| log.record_query(&search(&at.to_string(), &[]), Some(&empty(at))));
     }
@@ -529,8 +512,7 @@ pub fn the_oldest_rows_go(test: &dyn TestLog) {
     assert_eq!(log.quality(None, None, 999).unwrap()[0].at_ms, 10, "the rows far behind are gone");
 }
 
-pub fn purging_deletes_what_nobody_judged_and_says_how_much(test: &dyn TestLog) {
-    let log = test.log();
+pub fn purging_deletes_what_nobody_judged_and_says_how_much(log: &dyn UsageLog, _: &dyn TestLog) {
     for id in ["a", "b", "c"] {
         at_last(|| log.record_query(&search(id, &["p", "q"]), Some(&quality(1))));
     }
@@ -544,8 +526,7 @@ pub fn purging_deletes_what_nobody_judged_and_says_how_much(test: &dyn TestLog) 
     assert_eq!(log.judgement_version().unwrap().0, 0);
 }
 
-pub fn any_row_comes_back(test: &dyn TestLog) {
-    let log = test.log();
+pub fn any_row_comes_back(log: &dyn UsageLog, _: &dyn TestLog) {
     let texts = || prop::collection::vec(prop_oneof![any::<String>(), Just("\0\u{10ffff}".to_owned())], 5);
     let numbers = prop::collection::vec(any::<u32>(), 5);
     let figure = prop::option::of(-1e9f64..1e9);

@@ -96,9 +96,9 @@ impl EmbeddedUsageLog {
     /// Opens the log in the directory of an index. A writer creates a missing log; to a reader a missing log is empty.
     ///
     /// # Errors
-    /// [`ReadOnly`](StoreError::ReadOnly) when a writer cannot write it, [`Busy`](StoreError::Busy) when another process
-    /// keeps it, [`OtherVersion`](StoreError::OtherVersion) when another version of the program wrote it, [`Corrupt`](StoreError::Corrupt) when it is damaged or not a log, [`Unfinished`](StoreError::Unfinished) when only a
-    /// writer can read it.
+    /// [`ReadOnly`](StoreError::ReadOnly) when a writer cannot write it, [`Busy`](StoreError::Busy) when another process keeps it,
+    /// [`OtherVersion`](StoreError::OtherVersion) when another version of the program wrote it, [`Corrupt`](StoreError::Corrupt) when
+    /// it is damaged or not a log, [`Unfinished`](StoreError::Unfinished) when only a writer can read it.
     pub fn open(directory: impl AsRef<Path>, access: Access) -> Result<EmbeddedUsageLog> {
         let path = directory.as_ref().join(FILE);
         let connection = match access {
@@ -417,7 +417,7 @@ mod tests {
                 let refused = EmbeddedUsageLog::open(directory.path(), access).unwrap_err();
                 let StoreError::OtherVersion { found, needed: 5, .. } = refused else { panic!("{refused}") };
                 assert_eq!(found, version);
-                assert!(refused.to_string().contains("mv usage.db usage.db.aside"), "{refused}");
+                assert!(refused.to_string().contains("usage.db.aside"), "{refused}");
             }
         }
         set_version(5);

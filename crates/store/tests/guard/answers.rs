@@ -13,12 +13,10 @@ fn trap_truncation_is_told_and_a_limit_of_ones_own_is_none() {
     let pair = pair();
     let given = limited(&pair.shared, "SELECT id FROM claims", 10);
     assert_eq!((given.row_count, given.rows.len(), given.truncated), (10, 10, true));
-    let given = limited(&pair.shared, "SELECT id FROM claims LIMIT 10", 10);
-    assert_eq!((given.row_count, given.truncated), (10, false));
-    let given = limited(&pair.shared, "SELECT id FROM claims LIMIT 7 OFFSET 20", 10);
-    assert_eq!((given.row_count, given.truncated), (5, false));
-    let given = limited(&pair.shared, "SELECT id FROM claims", 25);
-    assert_eq!((given.row_count, given.truncated), (25, false));
+    for (own, limit, rows) in [(" LIMIT 10", 10, 10), (" LIMIT 7 OFFSET 20", 10, 5), ("", 25, 25)] {
+        let given = limited(&pair.shared, &format!("SELECT id FROM claims{own}"), limit);
+        assert_eq!((given.row_count, given.truncated), (rows, false), "{own}");
+    }
     let given = limited(&pair.shared, "SELECT id FROM claims WHERE 0", 25);
     assert_eq!((given.columns, given.row_count, given.truncated), (vec!["id".to_owned()], 0, false));
 }
@@ -30,17 +28,8 @@ fn values_are_given_as_they_are_and_long_ones_are_marked() {
     let given = limited(&pair.shared, sql, 1);
     assert_eq!(given.shortened, 1);
     let [row] = given.rows.as_slice() else { panic!("{given:?}") };
-    let expected = [
-        SqlValue::Null,
-        SqlValue::Integer(7),
-        SqlValue::Real(0.5),
-        text("é"),
-        text("x'00ff'"),
-        text("f\u{fffd}o"),
-        text("Inf"),
-        text("-Inf"),
-    ];
-    assert_eq!(row[..8], expected);
+    assert_eq!(row[..3], [SqlValue::Null, SqlValue::Integer(7), SqlValue::Real(0.5)]);
+    assert_eq!(row[3..8], ["é", "x'00ff'", "f\u{fffd}o", "Inf", "-Inf"].map(text));
     assert_eq!(row[8], text(&format!("{}… (3000 characters)", "é".repeat(2000))));
     let given = limited(&pair.shared, "SELECT CAST(printf('%.*c', 3000, 'a') AS BLOB), x''", 1);
     let SqlValue::Text(bytes) = &given.rows[0][0] else { panic!("{given:?}") };
@@ -58,18 +47,13 @@ fn an_answer_is_bounded_as_a_whole() {
     // The limit counts JSON bytes: here six a character.
     let most = LEAST_SQL_BYTES;
     let wide = vec!["printf('%.*c', 2000, char(1)) AS \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\""; 99].join(", ");
+    let long_names: Vec<String> = (0..99).map(|at| format!("1 AS \"{}{at}\"", "é".repeat(90))).collect();
     for (sql, complete) in [
         (format!("SELECT {wide} FROM claims"), false),
         ("SELECT text, printf('%.*c', 400, '\"') FROM claims".to_owned(), false),
         (format!("SELECT {} FROM claims", vec!["NULL"; 100].join(", ")), true),
         (format!("SELECT 1 AS \"{}\"", "\u{1}".repeat(20_000)), true),
-        (
-            format!(
-                "SELECT {}",
-                (0..99).map(|at| format!("1 AS \"{}{at}\"", "é".repeat(90))).collect::<Vec<_>>().join(", ")
-            ),
-            true,
-        ),
+        (format!("SELECT {}", long_names.join(", ")), true),
     ] {
         let query = SqlQuery { limit: 200, max_bytes: most, ..SqlQuery::new(&sql) };
         let given = pair.shared.query_sql(HERE, &query, &|| false).unwrap_or_else(|error| panic!("{sql:.60}: {error}"));
@@ -127,10 +111,13 @@ fn parameters_are_bound_by_name() {
     let sql = "SELECT count(*) FROM claims WHERE id = :id OR confidence > @least OR text = $text";
     let given = ask(sql, &[("id", text("c1")), ("least", SqlValue::Real(0.235)), ("text", text("claim 3"))]).unwrap();
     assert_eq!(given.rows, [[SqlValue::Integer(3)]]);
-    let given = ask("SELECT :x, :y, :x", &[("x", text("'; DROP TABLE claims; --"))]).unwrap();
+    let given = [("x", text("'; DROP TABLE claims; --")), ("y", SqlValue::Null)];
+    let given = ask("SELECT :x, :y, :x", &given).unwrap();
     assert_eq!(given.rows, [[text("'; DROP TABLE claims; --"), SqlValue::Null, text("'; DROP TABLE claims; --")]]);
     let error = ask("SELECT :task", &[("tsak", SqlValue::Null)]).unwrap_err().to_string();
     assert_eq!(error, "the statement has no parameter tsak; did you mean task? it has task");
+    let error = ask("SELECT :x, :task", &[("x", SqlValue::Null)]).unwrap_err().to_string();
+    assert_eq!(error, "the parameter :task has no value; give it as task=VALUE");
     let error = ask("SELECT :x", &[("x", text(&"x".repeat(200_000)))]).unwrap_err().to_string();
     assert!(error.contains("131072"), "{error}");
 }

@@ -106,13 +106,10 @@ fn what_has_no_end_is_ended_in_time() {
 #[test]
 fn the_time_asked_for_holds() {
     let pair = pair();
-    let sorting = format!("{ENDLESS}SELECT x FROM t ORDER BY -x");
-    for (sql, timeout) in [("SELECT count(*) FROM t", 50), ("SELECT count(*) FROM t", 400)]
-        .map(|(rest, timeout)| (format!("{ENDLESS}{rest}"), timeout))
-        .into_iter()
-        // A quick machine fills the memory that a sort may take within 200 ms.
-        .chain([(sorting, 80)])
-    {
+    let (counting, sorting) = ("SELECT count(*) FROM t", "SELECT x FROM t ORDER BY -x");
+    // A quick machine fills the memory that a sort may take within 200 ms.
+    for (rest, timeout) in [(counting, 50), (counting, 400), (sorting, 80)] {
+        let sql = format!("{ENDLESS}{rest}");
         let asked = Duration::from_millis(timeout);
         let taken = within(asked, 1.2, &sql, || {
             ask_within(&pair.shared, &sql, timeout).expect_err(&sql);
@@ -178,11 +175,9 @@ fn ran_alone(test: &str, variable: &str, expected: &str) -> bool {
     if std::env::var_os(variable).is_some() {
         return false;
     }
-    let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", &format!("bombs::{test}"), "--nocapture"])
-        .env(variable, "1")
-        .output()
-        .unwrap();
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", &format!("bombs::{test}"), "--nocapture"]).env(variable, "1");
+    let child = child.output().unwrap();
     let told = String::from_utf8_lossy(&child.stdout) + String::from_utf8_lossy(&child.stderr);
     assert!(child.status.success() && told.contains(expected), "{told}");
     true

@@ -275,8 +275,7 @@ fn the_summary_counts_what_is_there(store: &dyn Store) {
 
 #[test]
 fn properties_are_kept() {
-    let directory = temporary();
-    let store = open(directory.path());
+    let (directory, store) = opened();
     assert_eq!(store.property("splitter").unwrap(), None);
     store.set_property("splitter", "1").unwrap();
     store.set_property("splitter", "2").unwrap();

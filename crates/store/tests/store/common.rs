@@ -51,6 +51,13 @@ pub fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, Access::ReadWrite).unwrap()
 }
 
+/// A store in a directory of its own.
+pub fn opened() -> (tempfile::TempDir, EmbeddedStore) {
+    let directory = temporary();
+    let store = open(directory.path());
+    (directory, store)
+}
+
 /// A passage of prose with a text and nothing else.
 pub fn passage(text: &str) -> NewPassage {
     NewPassage::new("paragraph", 1..=1, text, TextForm::Prose)

@@ -105,10 +105,7 @@ fn a_log_takes_what_another_one_recorded_once(store: &dyn Store) {
         assert_eq!(other.add_searches(&searches).unwrap(), 2);
         assert_eq!(other.add_searches(&searches).unwrap(), 0, "once");
         other.add_quality(&quality.iter().map(|(_, row)| row.clone()).collect::<Vec<_>>()).unwrap();
-        let same = |mut one: LoggedSearch| {
-            one.number = 0;
-            one
-        };
+        let same = |one: LoggedSearch| LoggedSearch { number: 0, ..one };
         let read: Vec<_> = other.logged_searches(0, 9).unwrap().into_iter().map(same).collect();
         assert_eq!(read, searches.clone().into_iter().map(same).collect::<Vec<_>>());
         assert_eq!(other.judged().unwrap(), log.judged().unwrap());

@@ -4,18 +4,23 @@ use std::path::{Path, PathBuf};
 
 use crate::common::*;
 
-fn filled(directory: &Path) -> EmbeddedStore {
-    let store = open(directory);
+fn filled() -> (tempfile::TempDir, EmbeddedStore) {
+    let (directory, store) = opened();
     let document = |file| prose(&format!("{file}.md"), &["flour and grain", &format!("sand {file}")]);
     put(&store, (0..30).map(document).collect());
     complete(&store);
-    store
+    (directory, store)
 }
 
 /// The answers of both retrievers.
 fn answers(store: &EmbeddedStore) -> (Vec<String>, Vec<PassageId>) {
-    let nearest = store.nearest(MODEL, &[1.0, 0.5, 0.1, 0.0, 0.2, -0.3, 0.7, 0.9], &Filter::default(), 100).unwrap();
-    (found(store, "flour sand"), nearest.hits.iter().map(|hit| hit.passage).collect())
+    (found(store, "flour sand"), nearest(store))
+}
+
+fn nearest(store: &EmbeddedStore) -> Vec<PassageId> {
+    let vector = [1.0, 0.5, 0.1, 0.0, 0.2, -0.3, 0.7, 0.9];
+    let nearest = store.nearest(MODEL, &vector, &Filter::default(), 100).unwrap();
+    nearest.hits.iter().map(|hit| hit.passage).collect()
 }
 
 fn files(directory: &Path) -> Vec<PathBuf> {
@@ -24,19 +29,21 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
+fn file_of_kind(directory: &Path, kind: &str) -> PathBuf {
+    let mut found = files(directory).into_iter().filter(|file| file.extension().is_some_and(|found| found == kind));
+    found.next().unwrap_or_else(|| panic!("no .{kind} file"))
+}
+
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
-    for file in files(from) {
-        if file.is_file() {
-            std::fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
-        }
+    for file in files(from).iter().filter(|file| file.is_file()) {
+        std::fs::copy(file, to.join(file.file_name().unwrap())).unwrap();
     }
 }
 
 /// Damages the index of a closed store, opens it again, and expects nothing to be lost.
 fn survives(what: &str, damage: impl Fn(&Path)) {
-    let directory = temporary();
-    let store = filled(directory.path());
+    let (directory, store) = filled();
     let before = answers(&store);
     drop(store);
     damage(directory.path());
@@ -120,9 +127,8 @@ fn with_each_damage(directory: &Path, mut look: impl FnMut(&Path, &str)) {
 
 #[test]
 fn a_search_in_damaged_files_fails_or_answers_as_before() {
-    let directory = temporary();
-    let store = filled(directory.path());
-    let (words, nearest) = answers(&store);
+    let (directory, store) = filled();
+    let before = answers(&store);
     drop(store);
     let answered = std::cell::Cell::new(0);
     with_each_damage(directory.path(), |_, place| {
@@ -131,7 +137,7 @@ fn a_search_in_damaged_files_fails_or_answers_as_before() {
         match reader.lexical(&query, &Filter::default(), 100) {
             Ok(found) => {
                 let ids: Vec<PassageId> = found.hits.iter().map(|hit| hit.passage).collect();
-                assert_eq!(texts(&reader, &ids), words, "{place}");
+                assert_eq!(texts(&reader, &ids), before.0, "{place}");
                 answered.set(answered.get() + 1);
             }
             Err(StoreError::Lexical { .. } | StoreError::Unpublished { .. }) => {}
@@ -142,9 +148,7 @@ fn a_search_in_damaged_files_fails_or_answers_as_before() {
         let fits = matches!(scores, Ok(_) | Err(StoreError::Lexical { .. } | StoreError::Unpublished { .. }));
         assert!(fits, "{place}: {scores:?}");
         // Vectors are in the database as well, and are searched from there.
-        let vector = [1.0, 0.5, 0.1, 0.0, 0.2, -0.3, 0.7, 0.9];
-        let hits = reader.nearest(MODEL, &vector, &Filter::default(), 100).unwrap().hits;
-        assert_eq!(hits.iter().map(|hit| hit.passage).collect::<Vec<_>>(), nearest, "{place}");
+        assert_eq!(nearest(&reader), before.1, "{place}");
     });
     assert!(answered.get() > 0, "damage in one index is none in the other");
     assert_sound(&open(directory.path()));
@@ -152,14 +156,13 @@ fn a_search_in_damaged_files_fails_or_answers_as_before() {
 
 #[test]
 fn a_flipped_bit_is_found_and_mended_and_rebuilt_by_whoever_may_write() {
-    let directory = temporary();
-    let before = answers(&filled(directory.path()));
+    let (directory, store) = filled();
+    let before = answers(&store);
+    drop(store);
     for kind in ["idx", "term", "fieldnorm", "fast", "tvec"] {
         let (name, part) = if kind == "tvec" { ("vectors", Part::Vectors) } else { ("lexical", Part::Lexical) };
         let damage = || {
-            let mut found = files(&directory.path().join(name)).into_iter();
-            let file = found.find(|file| file.extension().is_some_and(|found| found == kind));
-            let file = file.unwrap_or_else(|| panic!("no .{kind} file"));
+            let file = file_of_kind(&directory.path().join(name), kind);
             let mut content = std::fs::read(&file).unwrap();
             let middle = content.len() / 2;
             content[middle] ^= 0x10;
@@ -181,8 +184,9 @@ fn a_flipped_bit_is_found_and_mended_and_rebuilt_by_whoever_may_write() {
 
 #[test]
 fn a_list_of_verified_files_that_is_garbage_costs_another_look_and_no_more() {
-    let directory = temporary();
-    let before = answers(&filled(directory.path()));
+    let (directory, store) = filled();
+    let before = answers(&store);
+    drop(store);
     for part in ["lexical", "vectors"] {
         for text in ["", "garbage", "tamis-verified 1\nno tab\n1 2 3\tnothing.idx\n", "\u{0}"] {
             std::fs::write(directory.path().join(part).join("verified"), text).unwrap();
@@ -193,9 +197,8 @@ fn a_list_of_verified_files_that_is_garbage_costs_another_look_and_no_more() {
 
 #[test]
 fn an_index_that_lags_is_caught_up() {
-    let directory = temporary();
+    let (directory, store) = filled();
     let aside = temporary();
-    let store = filled(directory.path());
     for part in ["lexical", "vectors"] {
         copy(&directory.path().join(part), &aside.path().join(part));
     }
@@ -222,19 +225,14 @@ fn an_index_that_lags_is_caught_up() {
 
 #[test]
 fn indexes_of_a_later_state_than_a_restored_database_are_rebuilt() {
-    let directory = temporary();
-    let aside = temporary();
-    let store = filled(directory.path());
-    drop(store);
+    let ((directory, _), aside) = (filled(), temporary());
     copy(directory.path(), aside.path());
     let store = open(directory.path());
     put(&store, vec![prose("lost.md", &["flour that is lost"])]);
     complete(&store);
     drop(store);
-    for file in files(directory.path()) {
-        if file.is_file() {
-            std::fs::remove_file(file).unwrap();
-        }
+    for file in files(directory.path()).iter().filter(|file| file.is_file()) {
+        std::fs::remove_file(file).unwrap();
     }
     copy(aside.path(), directory.path());
     let store = open(directory.path());
@@ -248,8 +246,7 @@ fn indexes_of_a_later_state_than_a_restored_database_are_rebuilt() {
 
 #[test]
 fn a_build_that_never_ended_starts_again() {
-    let directory = temporary();
-    let store = open(directory.path());
+    let (directory, store) = opened();
     put(&store, vec![prose("a.md", &["flour"])]);
     std::fs::create_dir(directory.path().join("lexical")).unwrap();
     std::fs::write(directory.path().join("lexical/0123.term"), b"half a file").unwrap();
@@ -260,8 +257,7 @@ fn a_build_that_never_ended_starts_again() {
 
 #[test]
 fn a_reader_says_when_there_is_nothing_to_search() {
-    let directory = temporary();
-    let store = filled(directory.path());
+    let (directory, store) = filled();
     let query = LexicalQuery::new("flour");
     let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
     assert!(!reader.lexical(&query, &Filter::default(), 5).unwrap().hits.is_empty());
@@ -281,8 +277,7 @@ fn a_reader_says_when_there_is_nothing_to_search() {
 
 #[test]
 fn a_reader_sees_what_another_publishes() {
-    let directory = temporary();
-    let store = filled(directory.path());
+    let (directory, store) = filled();
     let reader = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap();
     assert_eq!(answers(&reader), answers(&store));
     for round in 0..3 {
@@ -296,8 +291,7 @@ fn a_reader_sees_what_another_publishes() {
 
 #[test]
 fn the_coverage_of_the_vector_index_is_that_of_the_database() {
-    let directory = temporary();
-    let store = filled(directory.path());
+    let (directory, store) = filled();
     // The summary counts in the database.
     let agree = |store: &EmbeddedStore, what: &str| {
         let counted = store.summary().unwrap().models[0].coverage;
@@ -318,9 +312,7 @@ fn the_coverage_of_the_vector_index_is_that_of_the_database() {
     publish(&store);
     agree(&store, "published again");
     drop((store, reader));
-    let file =
-        files(&directory.path().join("vectors")).into_iter().find(|file| file.extension().is_some_and(|e| e == "tvec"));
-    std::fs::write(file.unwrap(), "no vectors").unwrap();
+    std::fs::write(file_of_kind(&directory.path().join("vectors"), "tvec"), "no vectors").unwrap();
     assert_eq!(agree(&open(directory.path()), "damaged").embedded, 56);
     std::fs::remove_dir_all(directory.path().join("vectors")).unwrap();
     assert_eq!(agree(&open(directory.path()), "lost").embedded, 56);
@@ -328,8 +320,7 @@ fn the_coverage_of_the_vector_index_is_that_of_the_database() {
 
 #[test]
 fn progress_counts_to_its_end() {
-    let directory = temporary();
-    let store = open(directory.path());
+    let (_directory, store) = opened();
     let texts: Vec<String> = (0..2_500).map(|number| format!("text {number}")).collect();
     put(&store, vec![document("a.md", texts.iter().map(|text| passage(text)).collect())]);
     embed(&store);
@@ -352,8 +343,7 @@ fn progress_counts_to_its_end() {
 
 #[test]
 fn a_stopped_publication_keeps_what_was_published_and_the_next_one_does_the_rest() {
-    let directory = temporary();
-    drop(filled(directory.path()));
+    let (directory, _) = filled();
     let texts: Vec<String> = (0..2_500).map(|number| format!("gravel {number}")).collect();
     for allowed in 0.. {
         let store = open(directory.path());

@@ -24,8 +24,7 @@ fn embed(store: &dyn Store, count: usize) {
 
 #[test]
 fn the_most_telling_texts_come_first() {
-    let directory = temporary();
-    let store = open(directory.path());
+    let (directory, store) = opened();
     let new = dated("new.rs", "main", 5, &["new 1", "new 2", "new 3"]);
     let old = dated("old.rs", "main", 1, &["old 1", "old 2"]);
     put(&store, vec![dated("test.rs", "test", 9, &["test 1", "test 2"]), old, new]);
@@ -44,8 +43,7 @@ fn the_most_telling_texts_come_first() {
 
 #[test]
 fn an_order_that_was_found_is_followed_to_its_end_and_then_found_anew() {
-    let directory = temporary();
-    let store = open(directory.path());
+    let (_directory, store) = opened();
     put(&store, vec![dated("a.rs", "main", 1, &["a 0", "a 1", "a 2", "a 3"])]);
     // An order belongs to a model, which the store knows from its first vector on.
     embed(&store, 1);
@@ -82,8 +80,7 @@ fn searches_of_a_busy_pool_end_while_the_vectors_change() {
     const ROWS: usize = 20_000;
     const CHANGES: usize = 20;
     const SEARCHES: usize = 6;
-    let directory = temporary();
-    let store = open(directory.path());
+    let (directory, store) = opened();
     let texts: Vec<String> = (0..ROWS).map(|row| format!("row {row}")).collect();
     put(&store, vec![prose("rows.md", &texts.iter().map(String::as_str).collect::<Vec<_>>())]);
     put(&store, vec![prose("other.md", &["something else"])]);

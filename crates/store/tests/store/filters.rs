@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::common::*;
 
-fn filled(directory: &std::path::Path) -> EmbeddedStore {
-    let store = open(directory);
+fn filled() -> (tempfile::TempDir, EmbeddedStore) {
+    let (directory, store) = opened();
     let mut documents = Vec::new();
     for (number, path) in ["src/a.rs", "src/deep/b.rs", "tests/c.rs", "docs/d.md", "readme.md"].into_iter().enumerate()
     {
@@ -23,7 +23,7 @@ fn filled(directory: &std::path::Path) -> EmbeddedStore {
     }
     put(&store, documents);
     complete(&store);
-    store
+    (directory, store)
 }
 
 /// The passages that pass a filter, by each way of applying it: all ways must agree.
@@ -55,8 +55,7 @@ fn owned(values: &[&str]) -> Vec<String> {
 
 #[test]
 fn each_part_of_a_filter_restricts() {
-    let directory = temporary();
-    let store = filled(directory.path());
+    let (_directory, store) = filled();
     let ids = all(&store);
     let everything = Filter::default;
     for (expected, filter) in [
@@ -79,15 +78,14 @@ fn each_part_of_a_filter_restricts() {
 
 #[test]
 fn globs_restrict_by_path_and_are_resolved_again_after_a_change() {
-    let directory = temporary();
-    let store = filled(directory.path());
+    let (_directory, store) = filled();
     let here = |globs: &[&str]| paths(&store, &Filter { path_globs: owned(globs), ..Filter::namespace("here") });
     assert_eq!(here(&["src/"]), ["here/src/a.rs", "here/src/deep/b.rs"]);
     assert_eq!(here(&["*.rs", "!tests/"]), ["here/src/a.rs", "here/src/deep/b.rs"]);
     assert_eq!(here(&["src/*.rs", "docs/**"]), ["here/docs/d.md", "here/src/a.rs"]);
     let error = store.select(&Filter { path_globs: owned(&["a[b"]), ..Filter::default() }).unwrap_err();
     assert!(matches!(error, StoreError::Glob { .. }));
-    let store = filled(directory.path());
+    let (_directory, store) = filled();
     let filter = Filter { path_globs: owned(&["*.md"]), ..Filter::namespace("here") };
     assert_eq!(passing(&store, &filter).len(), 4);
     put(&store, vec![prose("new.md", &["needle"])]);

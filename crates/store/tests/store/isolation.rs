@@ -58,9 +58,7 @@ fn made_of(directory: &std::path::Path, steps: &[Step], namespaces: &[usize]) ->
                 }
             }
             Step::Put { .. } | Step::Delete { .. } => {}
-            Step::Embed => {
-                embed(&store);
-            }
+            Step::Embed => _ = embed(&store),
             Step::Publish => publish(&store),
         }
     }
@@ -220,8 +218,7 @@ fn a_namespace_that_is_not_there_or_has_nothing_finds_nothing(store: &dyn Store)
 /// The words of namespaces with near numbers are read in one pass.
 #[test]
 fn namespaces_far_apart_are_found_and_those_between_are_not() {
-    let directory = temporary();
-    let store = open(directory.path());
+    let (_directory, store) = opened();
     let names: Vec<String> = (0..40).map(|number| format!("tree{number}")).collect();
     let document = |name: &String| NewDocument { namespace: name.clone(), ..prose("a.md", &["flour and sand"]) };
     put(&store, names.iter().map(document).collect());

@@ -39,10 +39,10 @@ fn fill(store: &dyn Store, documents: Vec<NewDocument>) {
     complete(store);
 }
 
-fn filled(directory: &std::path::Path, documents: Vec<NewDocument>) -> EmbeddedStore {
-    let store = open(directory);
+fn filled(documents: Vec<NewDocument>) -> (tempfile::TempDir, EmbeddedStore) {
+    let (directory, store) = opened();
     fill(&store, documents);
-    store
+    (directory, store)
 }
 
 /// The texts that pass, without the needle that all of them share.
@@ -130,8 +130,7 @@ fn the_newest_date_of_a_namespace_is_a_documents_own_else_a_files(store: &dyn St
 
 #[test]
 fn dates_that_change_alone_are_seen_by_filters_that_were_asked_before() {
-    let directory = temporary();
-    let store = filled(directory.path(), dated());
+    let (directory, store) = filled(dated());
     let late = between(Some(50), None);
     assert_eq!(passed(&store, &late), [""; 0]);
     assert_eq!(store.set_dates("here", &[("b.md".into(), 60 * DAY)]).unwrap(), 1);
@@ -165,8 +164,7 @@ fn records_and_attributes_come_back_in_the_order_asked_for(store: &dyn Store) {
 
 #[test]
 fn what_is_replaced_or_deleted_loses_what_was_known_and_what_moves_keeps_it() {
-    let directory = temporary();
-    let store = filled(directory.path(), vec![issue(1, &[("state", "open")]), issue(2, &[("state", "open")])]);
+    let (directory, store) = filled(vec![issue(1, &[("state", "open")]), issue(2, &[("state", "open")])]);
     let (first, second) = (id_of(&store, "issue:1"), id_of(&store, "issue:2"));
     let open_ones = having(&[("state", &["open"])]);
     assert_eq!(passing(&store, &open_ones).len(), 4);
@@ -209,8 +207,7 @@ fn rows(directory: &std::path::Path, table: &str) -> u32 {
 
 #[test]
 fn attributes_and_records_of_no_document_are_found_by_the_check() {
-    let directory = temporary();
-    let store = filled(directory.path(), vec![issue(1, &[("state", "open")])]);
+    let (directory, store) = filled(vec![issue(1, &[("state", "open")])]);
     let connection = Connection::open(directory.path().join("tamis.db")).unwrap();
     let rows = "INSERT INTO attributes VALUES (77, 'state', 'open', 'open'); INSERT INTO records VALUES (78, '{}')";
     connection.execute_batch(&format!("PRAGMA foreign_keys = OFF; {rows}")).unwrap();
@@ -338,8 +335,7 @@ proptest! {
         documents in prop::collection::vec(known(), 1..14),
         questions in prop::collection::vec(asked(), 1..6),
     ) {
-        let directory = temporary();
-        let store = filled(directory.path(), documents.iter().enumerate().map(|(number, known)| known.document(number)).collect());
+        let (_directory, store) = filled(documents.iter().enumerate().map(|(number, known)| known.document(number)).collect());
         let place = |id: PassageId| {
             let stored = store.passages(&[], &[id]).unwrap().remove(0);
             (id, (stored.path.parse().unwrap(), stored.ordinal as usize))

@@ -90,9 +90,8 @@ fn dates_are_set_without_a_change_and_replaced_by_a_put(store: &dyn Store) {
     assert_eq!(store.document_passages("here", "b.md").unwrap()[0].dated_ns, Some(8));
 
     let document = id_of(store, "a.md");
-    store.apply(&[Change::Touch { document, file: FileStat { size: 1, modified_ns: 99, stamp: 0 } }]).unwrap();
-    let moved = Change::Move { document, path: "c.md".into(), file: FileStat { size: 1, modified_ns: 99, stamp: 0 } };
-    store.apply(&[moved]).unwrap();
+    store.apply(&[touched(document, 99)]).unwrap();
+    store.apply(&[moved(document, "c.md")]).unwrap();
     assert_eq!(date("c.md"), Some(7), "touching and moving leave it");
     put(store, vec![prose("c.md", &["other"])]);
     assert_eq!(date("c.md"), None);
@@ -100,8 +99,7 @@ fn dates_are_set_without_a_change_and_replaced_by_a_put(store: &dyn Store) {
 
 #[test]
 fn calibrations_are_kept_by_language_provider_and_model() {
-    let directory = temporary();
-    let store = open(directory.path());
+    let (directory, store) = opened();
     let calibration = |language: &str, model: &str, threshold: f64| Calibration {
         language: language.into(),
         threshold,

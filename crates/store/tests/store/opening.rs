@@ -11,8 +11,7 @@ use crate::common::*;
 
 /// Two documents with three passages, all embedded.
 fn indexed() -> tempfile::TempDir {
-    let directory = temporary();
-    let store = open(directory.path());
+    let (directory, store) = opened();
     let sieve = document("src/sieve.rs", vec![function("sieve", "fn sieve() {}")]);
     put(&store, vec![prose("guide.md", &["a sieve", "shake the sieve"]), sieve]);
     complete(&store);
@@ -34,7 +33,8 @@ fn a_database_of_another_version_is_refused_with_the_way_out_and_left_alone() {
             let message = error.to_string();
             let StoreError::OtherVersion { found, needed: 10, .. } = error else { panic!("{message}") };
             assert_eq!(found, version);
-            assert!(message.contains("mv tamis.db tamis.db.aside"), "{message}");
+            let path = directory.path().join("tamis.db").display().to_string();
+            assert!(message.contains(&format!("mv {path} {path}.aside")), "{message}");
             assert_eq!(message.contains("upgrade"), version == 99, "{message}");
         }
     }
@@ -81,6 +81,21 @@ fn damage_in_the_database_is_reported() {
             assert!(problems.iter().any(|problem| !problem.mendable), "{problems:?}");
         }
     }
+}
+
+#[test]
+fn many_findings_in_the_database_are_one_line_with_the_way_out() {
+    let directory = indexed();
+    let path = directory.path().join("tamis.db");
+    let mut content = std::fs::read(&path).unwrap();
+    // Pages that nothing uses; the header has the size of a page at 16, and their number at 28.
+    let size = usize::from(u16::from_be_bytes([content[16], content[17]]));
+    let pages = content.len() / size + 30;
+    content.resize(pages * size, 0);
+    content[28..32].copy_from_slice(&u32::try_from(pages).unwrap().to_be_bytes());
+    std::fs::write(&path, content).unwrap();
+    let problems = EmbeddedStore::open(directory.path(), Access::ReadOnly).unwrap().check().unwrap().problems;
+    assert!(problems.len() == 1 && problems[0].message.contains("tamis.db.aside"), "{problems:?}");
 }
 
 #[test]
@@ -180,21 +195,14 @@ fn all_who_open_a_new_index_at_once_get_the_same_one() {
         let directory = temporary();
         let barrier = Barrier::new(8);
         let place = directory.path().join("new/index");
-        std::thread::scope(|scope| {
-            let opened: Vec<_> = (0..8)
-                .map(|number| {
-                    let (barrier, place) = (&barrier, &place);
-                    scope.spawn(move || {
-                        barrier.wait();
-                        let store = EmbeddedStore::open(place, Access::ReadWrite).unwrap();
-                        let patience = std::time::Duration::from_secs(600);
-                        let _writing = store.wait_to_write(patience, &mut |_| true).unwrap();
-                        put(&store, vec![prose(&format!("{number}.md"), &["flour"])]);
-                    })
-                })
-                .collect();
-            opened.into_iter().for_each(|thread| thread.join().unwrap());
-        });
+        let write = |number: usize| {
+            barrier.wait();
+            let store = EmbeddedStore::open(&place, Access::ReadWrite).unwrap();
+            let _writing = store.wait_to_write(std::time::Duration::from_secs(600), &mut |_| true).unwrap();
+            put(&store, vec![prose(&format!("{number}.md"), &["flour"])]);
+        };
+        let write = &write;
+        std::thread::scope(|scope| (0..8).for_each(|number| drop(scope.spawn(move || write(number)))));
         let store = open(&place);
         assert_eq!(store.documents("here").unwrap().len(), 8);
         publish(&store);
@@ -257,8 +265,7 @@ fn the_log_of_a_deleted_database_does_not_get_into_a_new_one() {
 
 #[test]
 fn the_database_does_not_grow_with_every_change() {
-    let directory = temporary();
-    let store = open(directory.path());
+    let (_directory, store) = opened();
     let change = |round: usize| {
         let texts: Vec<String> = (0..200).map(|number| format!("text {number} of round {round}")).collect();
         put(&store, vec![document("a.md", texts.iter().map(|text| passage(text)).collect())]);

@@ -78,9 +78,7 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
                 store.apply(&[touched(document, 2)]).unwrap();
             }
         }
-        Step::Embed => {
-            embed(store);
-        }
+        Step::Embed => _ = embed(store),
         Step::Publish => publish(store),
         Step::Search => {
             let live = all(store);
@@ -91,9 +89,7 @@ fn perform(store: &EmbeddedStore, truth: &mut Truth, step: &Step) {
             let nearest = store.nearest(MODEL, &[1.0; 8], &Filter::default(), 50).unwrap();
             assert!(nearest.hits.iter().all(|hit| live.contains(&hit.passage)));
         }
-        Step::Prune => {
-            store.prune().unwrap();
-        }
+        Step::Prune => _ = store.prune().unwrap(),
         Step::Reopen | Step::LoseLexical | Step::LoseVectors => {}
     }
 }

@@ -176,18 +176,16 @@ fn a_query_vector_is_held_to_its_model(store: &dyn Store) {
 #[test]
 fn what_is_gone_is_found_as_it_was_until_that_is_published() {
     // Of the embedded store alone: in PostgreSQL a change of documents changes both retrievers with it.
-    let directory = temporary();
-    let store = open(directory.path());
+    let (_directory, store) = opened();
     put(&store, vec![prose("a.md", &["flour"]), prose("b.md", &["flour too"])]);
     complete(&store);
     store.apply(&[Change::Delete { document: id_of(&store, "a.md") }]).unwrap();
     put(&store, vec![prose("c.md", &["flour again"])]);
     assert_eq!(found(&store, "flour"), ["flour", "flour too"]);
-    let nearest = store.nearest(MODEL, &[1.0; 8], &Filter::default(), 9).unwrap();
-    assert_eq!(nearest.hits.len(), 1);
+    let count = || store.nearest(MODEL, &[1.0; 8], &Filter::default(), 9).unwrap().hits.len();
+    assert_eq!(count(), 1);
     embed(&store);
-    let nearest = store.nearest(MODEL, &[1.0; 8], &Filter::default(), 9).unwrap();
-    assert_eq!(nearest.hits.len(), 2, "vectors are seen at once");
+    assert_eq!(count(), 2, "vectors are seen at once");
     publish(&store);
     assert_eq!(found(&store, "flour"), ["flour too", "flour again"]);
 }

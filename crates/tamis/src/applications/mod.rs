@@ -17,6 +17,7 @@ pub mod tree;
 pub mod troubleshoot;
 
 use crate::Error;
+use crate::get::Lookup;
 use crate::handle::Index;
 use crate::import::Imports;
 use crate::index::Freshness;
@@ -64,6 +65,7 @@ impl Index {
         freshness: &Freshness,
         observer: &dyn Observer,
     ) -> Result<Answer, Error> {
+        let request = &self.with_indexed_paths(request)?;
         search_under(&Context::new(self, observer), request, request.promise(&self.config)?, freshness)
     }
 
@@ -72,9 +74,21 @@ impl Index {
     /// # Errors
     /// A namespace that does not exist, or a damaged index.
     pub fn passing(&self, request: &SearchRequest) -> Result<u64, Error> {
-        let context = Context::unobserved(self);
+        let (context, request) = (Context::unobserved(self), &self.with_indexed_paths(request)?);
         let filter = scope_of(&context, request)?.of_all(&filter_of(&context, request)?);
         Ok(self.store.coverage("", &filter)?.passages)
+    }
+
+    /// The request with its paths as the index has them, in the namespace that they name.
+    fn with_indexed_paths(&self, request: &SearchRequest) -> Result<SearchRequest, Error> {
+        let mut request = request.clone();
+        let lookup = Lookup { index: self, allowed: request.asker.allowed_namespaces.as_deref() };
+        let (paths, named) = lookup.indexed_paths(&request.filters.paths, &request.filters.named_namespaces())?;
+        request.filters.paths = paths;
+        if let Some(named) = named {
+            request.filters.namespaces = vec![named];
+        }
+        Ok(request)
     }
 
     /// Returns the content of the index and its freshness.

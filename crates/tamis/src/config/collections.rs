@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::GlobBuilder;
 use ignore::gitignore::GitignoreBuilder;
 
-use super::error::{ConfigError, nearest};
+use super::error::{ConfigError, no_such_key};
 use super::words::{Words, words};
 
 /// A directory that a `[[collection]]` names.
@@ -95,11 +95,8 @@ pub(crate) fn read_collections(value: &toml::Value, file: &Path) -> Result<Vec<C
 fn entry(position: usize, table: &toml::Table, file: &Path) -> Result<Collection, ConfigError> {
     let at = |key: &str| format!("collection[{position}].{key}");
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(ConfigError::UnknownKey {
-            source_name: file.display().to_string(),
-            key: at(unknown),
-            nearest: nearest(unknown, KEYS).map(str::to_owned),
-        });
+        let (source_name, key) = (file.display().to_string(), format!("collection[{position}]"));
+        return Err(ConfigError::Malformed { source_name, key, reason: no_such_key(unknown, &KEYS.join(", ")) });
     }
     let text = |key: &str| match table.get(key) {
         None => Ok(None),
@@ -288,7 +285,10 @@ mod tests {
     #[test]
     fn every_mistake_is_named_with_its_entry_and_what_is_allowed() {
         for (text, said) in [
-            ("[[collection]]\npth = 'a'", "collection[1].pth: no such key (did you mean path?)"),
+            (
+                "[[collection]]\npth = 'a'",
+                "collection[1]: it has no key pth (did you mean path?); its keys are path, namespace, ",
+            ),
             ("[[collection]]\nowner = 'a'", "collection[1].path = \"\": must be a directory"),
             ("[collection]\npath = 'a'", "collection = "),
             ("[[collection]]\npath = 1", "collection[1].path = 1: must be a text"),

@@ -159,9 +159,7 @@ fn reason(message: &str) -> String {
         rest.split_once("expected ").map_or("", |(_, names)| names).trim_start_matches("one of ").replace('`', "")
     };
     if let Some((field, rest)) = named("unknown field `") {
-        let known = listed(rest);
-        let near = suggestion(&nearest(field, known.split(", ")).map(str::to_owned));
-        return format!("it has no key {field}{near}; its keys are {known}");
+        return no_such_key(field, &listed(rest));
     }
     if let Some((field, _)) = named("missing field `") {
         return format!("{field} is missing");
@@ -174,6 +172,12 @@ fn reason(message: &str) -> String {
         return message.to_owned();
     };
     format!("the {} must be {}", found.replace('`', ""), wanted.replace("variant identifier", "a name"))
+}
+
+/// The reason to refuse an entry with an unknown key. `known` are its keys, separated by commas.
+pub(crate) fn no_such_key(key: &str, known: &str) -> String {
+    let near = suggestion(&nearest(key, known.split(", ")).map(str::to_owned));
+    format!("it has no key {key}{near}; its keys are {known}")
 }
 
 /// Returns the name among `known` that is nearest to `name`, if any is near.

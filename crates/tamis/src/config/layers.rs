@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::collections::read_collections;
 use super::declare::{Setting, Settings};
-use super::error::{ConfigError, Source};
+use super::error::{ConfigError, Source, nearest};
 use super::models::read_models;
 use super::sections::{cuts, thresholds};
 use super::value::{Key, Value, unknown};
@@ -50,6 +50,9 @@ impl Origins {
 /// Variables that start with `TAMIS_` and set no key: the directories of the index, of the user's configuration and of the
 /// cache, and the pager.
 const OTHER_VARIABLES: [&str; 4] = ["TAMIS_INDEX", "TAMIS_CONFIG_HOME", "TAMIS_CACHE", "TAMIS_PAGER"];
+
+/// The start of all variables.
+const PREFIX: &str = "TAMIS_";
 
 /// The name of the environment in errors.
 const ENVIRONMENT: &str = "environment";
@@ -182,7 +185,7 @@ impl<'t> Variables<'t> {
 
     /// The key that a variable sets; `None` if it is not for keys.
     fn key(&self, name: &str) -> Result<Option<Cow<'t, Key>>, ConfigError> {
-        let is_for_keys = name.starts_with("TAMIS_") && !OTHER_VARIABLES.contains(&name) && !name.starts_with(OF_TESTS);
+        let is_for_keys = name.starts_with(PREFIX) && !OTHER_VARIABLES.contains(&name) && !name.starts_with(OF_TESTS);
         if !is_for_keys || name.ends_with("_KEY") || name.ends_with("_TOKEN") {
             return Ok(None);
         }
@@ -193,8 +196,12 @@ impl<'t> Variables<'t> {
                 Err(ConfigError::UnknownKey { source_name: ENVIRONMENT.to_owned(), key: name.to_owned(), nearest })
             }
             (None, None) => {
-                let known = self.0.keys().map(String::as_str).chain(OTHER_VARIABLES);
-                Err(unknown(ENVIRONMENT, name, known))
+                // What all variables begin with makes none similar.
+                let bare = |variable: &'_ str| variable.strip_prefix(PREFIX).unwrap_or(variable).to_owned();
+                let known: Vec<String> = self.0.keys().map(String::as_str).chain(OTHER_VARIABLES).map(bare).collect();
+                let nearest =
+                    nearest(&bare(name), known.iter().map(String::as_str)).map(|near| format!("{PREFIX}{near}"));
+                Err(ConfigError::UnknownKey { source_name: ENVIRONMENT.to_owned(), key: name.to_owned(), nearest })
             }
         }
     }

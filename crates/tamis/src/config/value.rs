@@ -124,7 +124,7 @@ impl Allowed {
         }
     }
 
-    /// Reads a value from a variable or a flag. Lists are split at commas.
+    /// Reads a value from a variable or a flag. A list has commas between its items, or is written as in a file.
     pub(crate) fn parse(&self, text: &str) -> Option<Value> {
         let text = text.trim();
         let value = match self {
@@ -141,7 +141,13 @@ impl Allowed {
             },
             Allowed::OneOf(_) | Allowed::Text => Value::Text(text.to_owned()),
             Allowed::List(_) => {
-                Value::List(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect())
+                let items = || text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned);
+                // `[ab]*.md` is a glob.
+                let table = format!("list = {text}").parse::<toml::Table>().ok();
+                match table.and_then(|table| Value::from_toml(table.get("list")?)) {
+                    Some(list @ Value::List(_)) => list,
+                    _ => Value::List(items().collect()),
+                }
             }
         };
         self.accept(&value)
@@ -197,8 +203,7 @@ mod tests {
     fn ranges_are_closed_and_nan_is_never_in_one() {
         let allowed = Allowed::Number(0.0, 1.0);
         assert_eq!(allowed.accept(&Value::Integer(1)), Some(Value::Number(1.0)));
-        assert_eq!(allowed.accept(&Value::Number(f64::NAN)), None);
-        assert_eq!(allowed.accept(&Value::Number(1.01)), None);
+        assert_eq!([allowed.accept(&Value::Number(f64::NAN)), allowed.accept(&Value::Number(1.01))], [None, None]);
         assert_eq!(Allowed::Integer(1, 100).parse("0"), None);
     }
 
@@ -210,6 +215,10 @@ mod tests {
         assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).parse("auto"), Some(Value::Text("auto".into())));
         assert_eq!(Allowed::AutoOrNumber(0.0, 1.0).parse("most"), None);
         let list = Value::List(vec!["lock".into(), "secret".into()]);
-        assert_eq!(Allowed::List(&["lock", "secret"]).parse("lock, secret"), Some(list));
+        for text in ["lock, secret", r#"["lock", 'secret']"#] {
+            assert_eq!(Allowed::List(&["lock", "secret"]).parse(text), Some(list.clone()), "{text}");
+        }
+        let globs = Value::List(vec!["[ab]*.md".into(), "c".into()]);
+        assert_eq!(Allowed::List(&[]).parse("[ab]*.md,c"), Some(globs));
     }
 }

@@ -134,22 +134,38 @@ impl Imports<'_> {
         commit_with(self.index, outcomes, gone, summary, observer)
     }
 
-    /// Returns the message of a stored commit and the patch of those of its files that the index holds; `None` where there is no
-    /// such commit or nobody can show its patch.
+    /// Returns the message of a stored commit, its author and time, and the patch of those of its files that the index holds; `None`
+    /// where there is no such commit or nobody can show its patch.
     pub(super) fn commit_text(&self, state: &DocumentState) -> Result<Option<String>, Error> {
         let Some(hash) = state.path.strip_prefix(PATH).filter(|hash| is_hash(hash, DIGITS)) else { return Ok(None) };
         let sources = self.index.sources();
         let Some(source) = sources.iter().find(|source| source.namespace == state.namespace) else { return Ok(None) };
         let attributes = self.index.store.attributes(std::slice::from_ref(&state.namespace), &[state.document])?;
-        let mut paths = Vec::new();
+        let (mut paths, mut left_out) = (Vec::new(), 0);
         for attribute in attributes.iter().flatten().filter(|attribute| attribute.name == "path") {
             // What was left out of the index, secrets among it, must not be read by way of its history.
             let held = self.index.store.document(&state.namespace, &attribute.value)?;
             if held.is_some_and(|held| held.collection != SKIPPED) {
                 paths.push(attribute.value.as_str());
+            } else {
+                left_out += 1;
             }
         }
-        let mut text = crate::get::whole_text(&self.index.store.document_passages(&state.namespace, &state.path)?);
+        let passages = self.index.store.document_passages(&state.namespace, &state.path)?;
+        let mut text = crate::get::whole_text(&passages);
+        // After the message, whose lines the passages count.
+        if let Some(StoredPassage { author, dated_ns, .. }) = passages.first() {
+            let time = dated_ns.map(|at| moment(at).strftime("%Y-%m-%d %H:%M UTC").to_string());
+            let known: Vec<String> = author.clone().into_iter().chain(time).collect();
+            text.push_str(&format!("\n{}\n", known.join(", ")));
+        }
+        match left_out {
+            0 => {}
+            1 => text.push_str("[the patch of 1 file is left out, since it is not in the index]\n"),
+            more => {
+                text.push_str(&format!("[the patches of {more} files are left out, since they are not in the index]\n"))
+            }
+        }
         if paths.is_empty() {
             return Ok(Some(text));
         }

@@ -91,8 +91,8 @@ impl Imports<'_> {
     /// [`Index::complete`].
     ///
     /// # Errors
-    /// A record cannot be read and must not be left out; the origin differs from that of the issues in the namespace; a namespace
-    /// must be named; another process is still writing.
+    /// A record cannot be read, or its number is that of an issue of the other kind, and it must not be left out; the origin differs
+    /// from that of the issues in the namespace; a namespace must be named; another process is still writing.
     pub fn issues(&self, import: &IssueImport, observer: &dyn Observer) -> Result<ImportSummary, Error> {
         let origin = origin(&import.origin)?;
         let namespace = namespace(self.index, import.namespace.as_deref())?;
@@ -160,12 +160,28 @@ fn merge(
     summary: &mut ImportSummary,
 ) -> Result<Vec<Merged>, Error> {
     let mut merged: BTreeMap<u64, Merged> = BTreeMap::new();
+    let mut refused = Vec::new();
     for given in import.issues.iter().filter(|issue| issue.number > 0) {
-        match merged.get_mut(&given.number) {
-            Some(known) => known.issue.merge(given.clone()),
-            None => drop(merged.insert(given.number, stored_with(index, namespace, given)?)),
-        }
+        let conflict = match merged.entry(given.number) {
+            Entry::Occupied(mut known) => {
+                let conflict = known.get().issue.conflict(given);
+                if conflict.is_none() {
+                    known.get_mut().issue.merge(given.clone());
+                }
+                conflict
+            }
+            Entry::Vacant(place) => {
+                let (state, record) = at(index, namespace, given.number)?;
+                let conflict = record.as_ref().and_then(|known| known.conflict(given));
+                if conflict.is_none() {
+                    place.insert(stored_with(given, state, record));
+                }
+                conflict
+            }
+        };
+        refused.extend(conflict.map(|reason| UnreadableRecord { position: format!("{:?}", given.title), reason }));
     }
+    summary.bad.extend(refuse(refused, import.skip_bad)?);
     let mut comments: BTreeMap<u64, Vec<IssueComment>> = BTreeMap::new();
     for (number, comment) in &import.comments {
         comments.entry(*number).or_default().push(comment.clone());
@@ -189,13 +205,12 @@ fn merge(
 }
 
 /// Merges a given issue with the stored one.
-fn stored_with(index: &Index, namespace: &str, given: &Issue) -> Result<Merged, Error> {
-    let (state, record) = at(index, namespace, given.number)?;
+fn stored_with(given: &Issue, state: Option<DocumentState>, record: Option<Issue>) -> Merged {
     let Some(known) = record.clone() else {
         // Puts the comments in order and removes duplicates.
         let mut issue = Issue { comments: Vec::new(), ..given.clone() };
         issue.add_comments(given.comments.iter().cloned());
-        return Ok(Merged { issue, state, record, older: false });
+        return Merged { issue, state, record, older: false };
     };
     let older = given.updated_at < known.updated_at;
     let mut issue = known;
@@ -208,7 +223,7 @@ fn stored_with(index: &Index, namespace: &str, given: &Issue) -> Result<Merged, 
     } else {
         issue.merge(given.clone());
     }
-    Ok(Merged { issue, state, record, older })
+    Merged { issue, state, record, older }
 }
 
 /// Returns the stored state and record of an issue.

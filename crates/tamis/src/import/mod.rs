@@ -114,9 +114,9 @@ pub(crate) fn only_tracker(index: &Index, namespace: &str, collection: &str, ori
         return Ok(());
     };
     let allowed = format!(
-        "{}, whose {} {collection} the namespace {namespace} holds: two trackers number alike. Another tracker goes to a \
+        "{}, the origin of the {collection} in namespace {namespace}: two trackers number alike. Another tracker goes to a \
          namespace of its own; if it is the same one, its origin is {}",
-        other.name, other.documents, other.name
+        other.name, other.name
     );
     Err(Error::argument("origin", origin, allowed))
 }

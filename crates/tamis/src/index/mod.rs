@@ -87,8 +87,8 @@ fn repeated<'i, T>(
 }
 
 impl Index {
-    /// Brings the index up to date with its sources and embeds new passages with every model. Waits for other writing processes in turn, up to ten
-    /// minutes.
+    /// Brings the index up to date with its sources and embeds new passages with every model. Waits for other writing processes in
+    /// turn, up to ten minutes.
     ///
     /// # Errors
     /// Another process is still writing, the directory is not writable, or a model fails. Everything committed before the

@@ -85,7 +85,9 @@ pub(super) fn remove(index: &mut Index, namespace: &str) -> Result<u64, Error> {
     let mut registry = kept_registry(index)?;
     let names = index.namespace_names()?;
     if !names.iter().any(|known| known == namespace) {
-        let allowed = format!("a namespace of this index: {}", names.join(", "));
+        // The own one may have nothing in the index yet.
+        let stored: Vec<String> = index.store.namespaces()?.into_iter().map(|stored| stored.name).collect();
+        let allowed = format!("a namespace of this index: {}", stored.join(", "));
         return Err(Error::argument("remove", format!("{namespace:?}"), allowed));
     }
     registry.remove(namespace)?;

@@ -240,8 +240,7 @@ mod tests {
         assert!(left(&answer).iter().all(|&(_, left)| left == 1.0));
         let pool = answer.pool.as_ref().expect("explained");
         let ages = |path: &str| pool.iter().find(|entry| entry.path == path).map(|entry| (entry.age_days, entry.rank));
-        assert_eq!(ages("b-new.md"), Some((Some(0.0), Some(1))));
-        assert_eq!(ages("c-older.md"), Some((Some(60.0), Some(4))));
+        assert_eq!([ages("b-new.md"), ages("c-older.md")], [Some((Some(0.0), Some(1))), Some((Some(60.0), Some(4)))]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The answer of a search, which every interface returns. Its JSON form is a contract; the schema is generated from these types.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use schemars::JsonSchema;
@@ -8,6 +9,7 @@ use tamis_cut::{Cut, Gate, Verdict};
 use tamis_text::Kind;
 
 use super::query::WordFilter;
+use super::relation::last_part;
 
 /// The diagnostic with the evidence on the whole list, which only an explanation has.
 pub(crate) const ANSWER_EVIDENCE: &str = "answer_evidence";
@@ -357,9 +359,10 @@ impl CutReport {
             (false, 1) => "looks",
             (false, _) => "look",
         };
-        let mut sentence = match keep == candidates && keep > 1 {
-            true => format!("All {keep} {look} relevant"),
-            false => format!("{keep} of {candidates} {look} relevant"),
+        let mut sentence = match keep == candidates {
+            true if keep == 2 => format!("Both {look} relevant"),
+            true if keep > 2 => format!("All {keep} {look} relevant"),
+            _ => format!("{keep} of {candidates} {look} relevant"),
         };
         if shown < keep {
             sentence.push_str(&format!(", the first {shown} shown"));
@@ -445,6 +448,26 @@ pub struct Nearest {
     pub probability: Option<f64>,
     /// True if people said of it, for this question, that it answers; false if they said that it does not; null if they said nothing.
     pub judged_relevant: Option<bool>,
+}
+
+/// Most symbols of a heading. A group of constants has many.
+const MOST_SYMBOLS: usize = 4;
+
+impl Hit {
+    /// Returns the symbols for a heading, of many the ones that the snippet shows, and the number of the others.
+    pub fn symbols_in_short(&self) -> Option<Cow<'_, str>> {
+        let all = self.symbol.as_deref()?;
+        let names: Vec<&str> = all.split(", ").collect();
+        if names.len() <= MOST_SYMBOLS {
+            return Some(Cow::Borrowed(all));
+        }
+        let is_shown = |name: &&str| self.snippet.contains(last_part(name));
+        let mut shown: Vec<&str> = names.iter().copied().filter(is_shown).take(MOST_SYMBOLS - 1).collect();
+        if shown.is_empty() {
+            shown.extend(&names[..MOST_SYMBOLS - 1]);
+        }
+        Some(Cow::Owned(format!("{} and {} more", shown.join(", "), names.len() - shown.len())))
+    }
 }
 
 impl Nearest {
@@ -580,6 +603,22 @@ mod tests {
     use super::*;
     use crate::search::query::Parsed;
 
+    #[test]
+    fn a_heading_has_a_few_of_many_symbols() {
+        let hit = |symbols: &str| Hit {
+            symbol: Some(symbols.into()),
+            snippet: "const LEAST: f64 = 0.1;".into(),
+            ..Hit::default()
+        };
+        for (symbols, expected) in [
+            ("ONE, TWO, SIX, TEN", "ONE, TWO, SIX, TEN"),
+            ("ONE, TWO, SIX, TEN, x::LEAST", "x::LEAST and 4 more"),
+            ("ONE, TWO, SIX, TEN, MANY", "ONE, TWO, SIX and 2 more"),
+        ] {
+            assert_eq!(hit(symbols).symbols_in_short().as_deref(), Some(expected));
+        }
+    }
+
     fn report(keep: usize) -> CutReport {
         let reason = "the next one is much weaker.".into();
         CutReport { method: "auto".into(), keep, reason, candidates: 150, dropped: 150 - keep, ..CutReport::default() }
@@ -601,6 +640,7 @@ mod tests {
             (likely(2, 97, &[0.02, 0.01, 0.01]), 2, "2 of 97 are hardly relevant (2%, 1%); the next has 1%."),
             (likely(2, 97, &[0.22, 0.18, 0.04]), 2, "2 of 97 may be relevant (22%, 18%); the next has 4%."),
             (likely(1, 97, &[0.92, 0.12]), 1, "1 of 97 looks relevant (92%); the next has 12%."),
+            (likely(2, 2, &[0.9, 0.8]), 2, "Both look relevant (90%, 80%)."),
             (likely(4, 4, &[0.9, 0.8, 0.7, 0.6]), 4, "All 4 look relevant (90%, 80%, 70%, 60%)."),
             (likely(1, 1, &[0.9]), 1, "1 of 1 looks relevant (90%)."),
             (likely(1, 9, &[0.4988, 0.069]), 1, "1 of 9 looks relevant (50%); the next has 6%."),

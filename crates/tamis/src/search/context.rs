@@ -95,8 +95,8 @@ impl Scope {
     }
 }
 
-/// Decides the scope of a request among `known` namespaces. `own` is the index's own, if it has one; it counts once it holds documents. `most_shared` is the maximum
-/// number of shared ones, the largest first; 0: none.
+/// Decides the scope of a request among `known` namespaces. `own` is the index's own, if it has one; it counts once it holds documents.
+/// `most_shared` is the maximum number of shared ones, the largest first; 0: none.
 ///
 /// # Errors
 /// A namespace does not exist, or the caller may not read it. The error is the same for both, so it does not reveal which

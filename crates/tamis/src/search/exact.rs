@@ -4,14 +4,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use tamis_rank::{AskedName, AskedNames, ExactFind, LiteralRun, MOST_EXACT, NameFit, RequiredTerms, pasted_message};
+use tamis_rank::{
+    AskedName, AskedNames, ExactFind, LiteralRun, MOST_EXACT, NameFit, RequiredTerms, pasted_message, says_failure,
+};
 use tamis_store::{Filter, LexicalStatistics, Namespace, PassageId, StoreError, StoredPassage};
 use tamis_text::{Kind, Role};
 
 use super::candidate::Candidate;
 use super::context::Context;
 use super::plan::RetrieverQueries;
-use super::query::{Query, WordFilter, asks_for_commits, share, texts};
+use super::query::{HistoryQuestion, Query, WordFilter, share, texts};
 use crate::Error;
 use crate::collections::{CODE, COMMITS};
 use crate::handle::SourceState;
@@ -42,8 +44,8 @@ const MOST_HOLDING: usize = MOST_EXACT;
 /// The least number of words of a query that is a heading. Many documents have a section of the name `Getting started`.
 const FEWEST_WORDS_OF_A_HEADING: usize = 3;
 
-/// The least share of the query's weight in a text that makes it, for the query to be a message and nothing else. In a line, all of the text
-/// before or after a colon is enough, since a program puts what it was given beside its message.
+/// The least share of the query's weight in a text that makes it, for the query to be a message and nothing else. In a line, all of the
+/// text before or after a colon is enough, since a program puts what it was given beside its message.
 const PART_OF_MESSAGE: f64 = 0.6;
 
 /// What a query names or repeats, by passage.
@@ -69,21 +71,51 @@ pub(crate) fn exact_finds(
     context: &Context<'_>,
     query: &Query,
     filter: &Filter,
+    queries: &RetrieverQueries<'_>,
     statistics: Option<&LexicalStatistics>,
 ) -> Result<Finds, StoreError> {
     let Some(statistics) = statistics else { return Ok(Finds::default()) };
     let mut finds = messages(context, query, filter, statistics)?;
+    let is_made = finds.by_passage.values().any(|find| *find == ExactFind::Message);
+    if finds.by_passage.is_empty() {
+        finds.by_passage = paths_in_strings(context, query, filter)?;
+    }
     if finds.by_passage.is_empty() && is_of_another_program(context, query, filter)? {
         finds.message = Some(MessageSource::Elsewhere);
     }
     // The names in a message say what went wrong there. Their definitions are not asked for.
-    let is_made = finds.by_passage.values().any(|find| *find == ExactFind::Message);
     if query.asked.is_subject() && !is_made {
         for name in query.asked.iter() {
             finds.by_passage.extend(definitions(context, name, query.asked.are_alone(), filter)?);
         }
+        if finds.by_passage.is_empty() && query.asked.are_alone() {
+            finds.by_passage.extend(begun_definitions(context, &query.asked, filter, queries)?);
+        }
     }
     Ok(finds)
+}
+
+/// The code of the project with a string that is the path of a query of at most two words: a route (`GET /jobs/:id`), or a file of the
+/// system (`/etc/hosts`). A path that many strings are says too little.
+fn paths_in_strings(
+    context: &Context<'_>,
+    query: &Query,
+    filter: &Filter,
+) -> Result<HashMap<PassageId, ExactFind>, StoreError> {
+    let mut paths = query.text.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`', ',', '?']));
+    let is_path = |path: &&str| path.starts_with('/') && path.contains(char::is_alphabetic);
+    let is_short = query.text.split_whitespace().count() <= 2;
+    let Some(path) = paths.find(is_path).filter(|_| is_short && !query.memory) else { return Ok(HashMap::new()) };
+    let ids = context.index.store.containing(path, filter, MOST_WITH_WINDOW)?;
+    let passages = context.index.store.passages(&filter.namespaces, &ids)?;
+    let strings = ['"', '\'', '`'].map(|mark| format!("{mark}{path}{mark}"));
+    let has_it = |passage: &&StoredPassage| {
+        let is_own = is_code(passage) && passage.role == Role::Main.as_str();
+        is_own && strings.iter().any(|string| passage.text.contains(string.as_str()))
+    };
+    let found: HashMap<_, _> =
+        passages.iter().filter(has_it).map(|passage| (passage.passage, ExactFind::Message)).collect();
+    Ok(if found.len() <= MOST_EXACT { found } else { HashMap::new() })
 }
 
 /// Returns `true` for a pasted message of whose names no passage defines any. It is called for what no passage makes or repeats.
@@ -125,6 +157,35 @@ fn definitions(
     let found: Vec<(PassageId, ExactFind)> = asked.collect();
     let enough = best == Some(NameFit::Whole) || name.is_enough() || found.len() <= FEW_DEFINITIONS;
     Ok(if enough { found } else { Vec::new() })
+}
+
+/// The definitions whose names only begin with the name that is the whole query, and that nothing has: people search while they type, and
+/// for what a terminal cut off. A beginning that many names have says too little.
+fn begun_definitions(
+    context: &Context<'_>,
+    asked: &AskedNames,
+    filter: &Filter,
+    queries: &RetrieverQueries<'_>,
+) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
+    let mut names = asked.iter();
+    let (Some(name), None, Some(query)) = (names.next(), names.next(), &queries.semantic) else {
+        return Ok(Vec::new());
+    };
+    if !filter.symbols.is_empty() {
+        return Ok(Vec::new());
+    }
+    // The pattern fits what such a name holds, too.
+    let narrowed = Filter { symbols: vec![format!("{}*", name.name)], ..filter.clone() };
+    let found = context.index.store.nearest(query.model, query.vector, &narrowed, MOST_DEFINITIONS)?.hits;
+    let ids: Vec<PassageId> = found.iter().map(|hit| hit.passage).collect();
+    let mut passages = context.index.store.passages(&filter.namespaces, &ids)?;
+    passages.retain(|passage| passage.symbol.as_deref().is_some_and(|symbol| name.begins(symbol)));
+    let is_main = |passage: &StoredPassage| passage.role == Role::Main.as_str();
+    if passages.iter().any(is_main) {
+        passages.retain(is_main);
+    }
+    let found = passages.iter().map(|passage| (passage.passage, kind_of_definition(passage, false)));
+    Ok(if passages.len() <= MOST_EXACT { found.collect() } else { Vec::new() })
 }
 
 /// The texts of the message that the query repeats.
@@ -220,19 +281,33 @@ pub(crate) fn note_finds(finds: &HashMap<PassageId, ExactFind>, candidates: &mut
     candidates.iter_mut().for_each(|candidate| candidate.exact = finds.get(&candidate.id()).copied());
 }
 
-/// Notes the candidates below a heading that is the whole query, unless they are a better find. The model of a list sees only the words
-/// of such a query, which are often plain.
+/// Notes the candidates below a heading that is the whole query, or the code of an error in it, or that has the version whose changes it
+/// asks for (`## [1.4.2] - 2024-05-01`), unless they are a better find. The model of a list sees only the words of such a query, which are
+/// often plain.
 pub(crate) fn note_headings(query: &str, candidates: &mut [Candidate]) {
-    let asked: Vec<String> = words(query).collect();
-    if asked.len() < FEWEST_WORDS_OF_A_HEADING {
-        return;
-    }
-    for candidate in candidates {
+    let is_code = |word: &&str| word.contains(char::is_uppercase) && !word.contains(char::is_lowercase);
+    let mut asked: Vec<Vec<String>> =
+        query.split_whitespace().filter(is_code).chain([query]).map(|part| words(part).collect()).collect();
+    asked.retain(|words| words.len() >= FEWEST_WORDS_OF_A_HEADING);
+    // Most questions with a version mention it in passing.
+    let asks_for_changes = query.split_whitespace().all(|word| version(word).is_some())
+        || words(query).any(|word| ["changed", "changes", "changelog", "release", "released"].contains(&&*word));
+    let versions: Vec<&str> = query.split_whitespace().filter_map(version).filter(|_| asks_for_changes).collect();
+    for candidate in candidates.iter_mut().filter(|_| !asked.is_empty()) {
         let own = candidate.passage.heading.as_deref().and_then(|heading| heading.rsplit(" > ").next());
-        if own.is_some_and(|own| words(own).eq(asked.iter().cloned())) {
+        let own = own.unwrap_or_default();
+        let is_of_version = own.split_whitespace().filter_map(version).any(|of| versions.contains(&of));
+        if is_of_version || asked.contains(&words(own).collect()) {
             candidate.exact = candidate.exact.max(Some(ExactFind::Mention));
         }
     }
+}
+
+/// The version that a word is, with three numbers at least: `1.4.2` for `[v1.4.2]:`.
+fn version(word: &str) -> Option<&str> {
+    let number = word.trim_matches(|c: char| !c.is_alphanumeric()).trim_start_matches(['v', 'V']);
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    (number.split('.').count() > 2 && number.split('.').all(is_number)).then_some(number)
 }
 
 /// The words of a text, in lower case.
@@ -289,7 +364,8 @@ struct PathWord {
     certain: bool,
 }
 
-/// Returns the best passage of each file that a question names, among the passages of a filter. `queries` are those of its retrievers.
+/// Returns the best passage of each file that a question names, or the one with the line that it names, among the passages of a filter.
+/// `queries` are those of its retrievers.
 pub(crate) fn named_files(
     context: &Context<'_>,
     query: &Query,
@@ -297,12 +373,13 @@ pub(crate) fn named_files(
     queries: &RetrieverQueries<'_>,
 ) -> Result<Vec<(PassageId, ExactFind)>, StoreError> {
     let mut found = Vec::new();
-    // A caller who has chosen the files has no other in mind.
-    if !filter.path_globs.is_empty() {
+    // A caller who has chosen the files has no other in mind. A glob that only excludes, as that of commits does, chooses none.
+    if filter.path_globs.iter().any(|glob| !glob.starts_with('!')) {
         return Ok(found);
     }
-    for name in file_names(&query.text) {
-        let narrowed = Filter { path_globs: vec![format!("**/{name}")], ..filter.clone() };
+    for FileName { name, line } in file_names(&query.text) {
+        let mut narrowed = filter.clone();
+        narrowed.path_globs.push(format!("**/{name}"));
         let mut ids = Vec::new();
         if let Some(query) = &queries.lexical {
             ids.extend(
@@ -324,6 +401,15 @@ pub(crate) fn named_files(
             }
         }
         let at_root = |path: &str| path == name;
+        if let Some(line) = line {
+            let is_whole = best.keys().any(|(_, path)| at_root(path));
+            let documents = best.keys().copied().filter(|(_, path)| !is_whole || at_root(path));
+            let lines = with_line(context, documents, line)?;
+            if (1..=MOST_OF_NAME).contains(&lines.len()) {
+                found.extend(lines.into_iter().map(|passage| (passage, ExactFind::Line(line))));
+                continue;
+            }
+        }
         let all = best.len() <= MOST_OF_NAME;
         let named = best.into_iter().filter(|((_, path), _)| all || at_root(path));
         found.extend(named.map(|(_, passage)| (passage, ExactFind::File)));
@@ -331,10 +417,26 @@ pub(crate) fn named_files(
     Ok(found)
 }
 
+/// The innermost passage with a line, or the one before it, in each of some documents that have so many.
+fn with_line<'d>(
+    context: &Context<'_>,
+    documents: impl Iterator<Item = (&'d str, &'d str)>,
+    line: u32,
+) -> Result<Vec<PassageId>, StoreError> {
+    let mut found = Vec::new();
+    for (namespace, path) in documents {
+        let passages = context.index.store.document_passages(namespace, path)?;
+        let has_it = passages.iter().any(|passage| passage.end_line >= line);
+        let begun = passages.iter().filter(|passage| passage.start_line <= line && has_it);
+        found.extend(begun.max_by_key(|passage| passage.start_line).map(|passage| passage.passage));
+    }
+    Ok(found)
+}
+
 /// Returns a warning for each word of a question that looks like a path and names nothing in the searched namespaces, with the
-/// nearest path if there is one.
+/// nearest path if there is one. The paths in a message are those of who ran the program.
 pub(crate) fn missing_paths(context: &Context<'_>, query: &Query) -> Result<Vec<String>, Error> {
-    if query.memory {
+    if query.memory || query.message.is_some() || says_failure(&query.text) {
         return Ok(Vec::new());
     }
     let mut words = Vec::new();
@@ -429,22 +531,30 @@ fn is_pasted(query: &str) -> bool {
     query.contains('\n') || query.split_whitespace().take(MOST_WORDS + 1).count() > MOST_WORDS
 }
 
+/// The path of a file, or the end of one, and a line in it.
+#[derive(Debug, PartialEq, Eq)]
+struct FileName {
+    name: String,
+    line: Option<u32>,
+}
+
 /// The words of a query that can be the path of a file, or the end of one.
-fn file_names(query: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+fn file_names(query: &str) -> Vec<FileName> {
+    let mut found: Vec<FileName> = Vec::new();
     for word in query.split_whitespace().filter(|_| !is_pasted(query)) {
         let text = word.trim_start_matches(['(', '[', '{', '<', '\'', '`', '"']);
-        let text = text.trim_end_matches(|c| ")]}>'`\",;:!?.".contains(c));
-        let name = without_lines(text).trim_start_matches("../").trim_start_matches("./");
+        let (path, line) = split_line(text.trim_end_matches(|c| ")]}>'`\",;:!?.".contains(c)));
+        let name = path.trim_start_matches("../").trim_start_matches("./");
         let file = name.rsplit('/').next().unwrap_or_default();
         let has_extension = file.rsplit_once('.').is_some_and(|(stem, extension)| match stem {
             "" => extension.len() > 1 && extension.chars().all(char::is_alphabetic),
             _ => is_extension(extension),
         });
-        let can_be =
-            has_extension && name.chars().all(is_of_path) && !name.starts_with('/') && !MANIFESTS.contains(&name);
-        if can_be && found.len() < MOST_PATHS && !found.iter().any(|known| known == name) {
-            found.push(name.to_owned());
+        // Only files have lines, so a name before one needs no extension.
+        let is_file = line.is_some() || has_extension && !MANIFESTS.contains(&name);
+        let can_be = is_file && !name.is_empty() && name.chars().all(is_of_path) && !name.starts_with('/');
+        if can_be && found.len() < MOST_PATHS && !found.iter().any(|known| known.name == name) {
+            found.push(FileName { name: name.to_owned(), line });
         }
     }
     found
@@ -476,7 +586,7 @@ fn path_words(query: &str) -> Vec<PathWord> {
 fn path_word(word: &str) -> Option<PathWord> {
     let text = word.trim_start_matches(['(', '[', '{', '<', '\'', '`']);
     let text = text.trim_end_matches(|c| ")]}>'`,;:!?.".contains(c));
-    let path = without_lines(text);
+    let (path, _) = split_line(text);
     let under = path.trim_start_matches("../").trim_start_matches("./");
     let is_relative = under.len() < path.len();
     let (first, rest) = under.split_once('/')?;
@@ -490,10 +600,16 @@ fn path_word(word: &str) -> Option<PathWord> {
     is_path.then(|| PathWord { text: text.to_owned(), path: under.trim_end_matches('/').to_owned(), certain })
 }
 
-/// A path without the lines after it, as in `src/main.rs:40-80` or `src/main.rs:40:7`.
-fn without_lines(text: &str) -> &str {
-    let is_lines = |lines: &str| !lines.is_empty() && lines.chars().all(|c| c.is_ascii_digit() || c == ':' || c == '-');
-    text.split_once(':').filter(|(_, lines)| is_lines(lines)).map_or(text, |(path, _)| path)
+/// A path and the first of the lines that stand after it: `src/main.rs:40-80`, `src/main.rs:40:7`, `src/main.rs#L40`, `src/main.ts(40,7)`.
+fn split_line(text: &str) -> (&str, Option<u32>) {
+    let split = |mark: &str| {
+        let (path, lines) = text.split_once(mark)?;
+        let end = lines.find(|c: char| !c.is_ascii_digit()).unwrap_or(lines.len());
+        let is_rest = lines[end..].chars().all(|c| c.is_ascii_digit() || ":-,LC".contains(c));
+        lines[..end].parse().ok().filter(|_| is_rest).map(|line| (path, line))
+    };
+    let found = [":", "#L", "("].into_iter().find_map(split);
+    found.map_or((text, None), |(path, line)| (path, Some(line)))
 }
 
 fn is_of_path(c: char) -> bool {
@@ -537,9 +653,20 @@ pub(crate) fn keep_words(words: &mut WordFilter, candidates: &mut Vec<Candidate>
     }
 }
 
-/// Leaves no code among the candidates of a question of when or by whom something was changed, if commits are among them. Code does not say.
+/// Leaves only the passages with the line that is the whole query, if there are any.
+pub(crate) fn keep_line(query: &Query, candidates: &mut Vec<Candidate>) {
+    let has_line = |candidate: &Candidate| matches!(candidate.exact, Some(ExactFind::Line(_)));
+    if !query.text.trim().contains(char::is_whitespace) && candidates.iter().any(has_line) {
+        candidates.retain(has_line);
+    }
+}
+
+/// Leaves no code among the candidates of a question of when or by whom something was changed, if commits are among them. Code does not
+/// say.
 pub(crate) fn keep_history(query: &Query, candidates: &mut Vec<Candidate>) {
-    if asks_for_commits(&query.text) && candidates.iter().any(|candidate| candidate.passage.collection == COMMITS) {
+    if HistoryQuestion::from_query(&query.text) == HistoryQuestion::Only
+        && candidates.iter().any(|candidate| candidate.passage.collection == COMMITS)
+    {
         candidates.retain(|candidate| candidate.passage.collection != CODE);
     }
 }
@@ -571,14 +698,20 @@ mod tests {
             assert_eq!(of(query), [told], "{query}");
         }
         for (query, names) in [
-            ("update `api.mdx`", &["api.mdx"][..]),
-            ("what does ./src/retry.rs:40-80 do?", &["src/retry.rs"]),
-            ("AGENTS.md, .cursorrules and \"de.po\"", &["AGENTS.md", ".cursorrules", "de.po"]),
+            ("update `api.mdx`", &[("api.mdx", None)][..]),
+            ("what does ./src/retry.rs:40-80 do?", &[("src/retry.rs", Some(40))]),
+            (
+                "(src/a.rs:7:3), a.ts(12,5): b.vue#L9-L12",
+                &[("src/a.rs", Some(7)), ("a.ts", Some(12)), ("b.vue", Some(9))],
+            ),
+            ("AGENTS.md, .cursorrules and \"de.po\"", &[("AGENTS.md", None), (".cursorrules", None), ("de.po", None)]),
             ("version 1.2 of package.json in /etc/a.conf", &[]),
             ("retry src/network", &[]),
             ("a log\nat src/retry.rs", &[]),
         ] {
-            assert_eq!(file_names(query), names, "{query}");
+            let found = file_names(query);
+            let found: Vec<_> = found.iter().map(|file| (file.name.as_str(), file.line)).collect();
+            assert_eq!(found, names, "{query}");
         }
         assert!(is_path_of("a/b.rs", "src/a/b.rs") && is_path_of("b.rs", "b.rs") && !is_path_of("b.rs", "src/ab.rs"));
     }

@@ -137,6 +137,20 @@ impl MetadataFilter {
         *self == MetadataFilter::default()
     }
 
+    /// Returns the names of the conditions that are given.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let conditions = [
+            ("state", !self.states.is_empty()),
+            ("label", !self.labels.is_empty()),
+            ("author", !self.authors.is_empty()),
+            ("type", !self.types.is_empty()),
+            ("topic", !self.topics.is_empty()),
+            ("since", self.since.is_some()),
+            ("until", self.until.is_some()),
+        ];
+        conditions.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
+    }
+
     /// Checks the values that the types do not restrict.
     ///
     /// # Errors

@@ -145,13 +145,19 @@ pub(crate) fn chosen(passages: &[&Candidate], query: &Query, background: f64) ->
     passages.get(best).and_then(|front| text_for(front, passages, query)).unwrap_or(best)
 }
 
-/// Returns the position of the text that is shown in place of front matter: the best one that matches as much of the query's weight.
+/// The least share of what front matter matches of the query's weight, for a text to be shown in its place. A title matches more than the
+/// text that it stands for.
+const SHARE_OF_FRONT_MATTER: f64 = 0.5;
+
+/// Returns the position of the text that is shown in place of front matter: the best one that matches enough of the query's weight.
 fn text_for(front: &Candidate, passages: &[&Candidate], query: &Query) -> Option<usize> {
     let repeats = front.exact.is_some_and(|find| find != ExactFind::File);
     let covered =
         front.scores.coverage.filter(|&covered| covered > 0.0 && !repeats && is_front_matter(&front.passage))?;
     let is_text = |passage: &StoredPassage| !is_front_matter(passage) && !is_empty(passage, query);
-    passages.iter().position(|one| one.scores.coverage.is_some_and(|own| own >= covered) && is_text(&one.passage))
+    passages.iter().position(|one| {
+        one.scores.coverage.is_some_and(|own| own >= SHARE_OF_FRONT_MATTER * covered) && is_text(&one.passage)
+    })
 }
 
 /// Returns `true` for a comment that says nothing, or that a program or a form wrote.

@@ -34,6 +34,7 @@ mod rerank;
 mod rule;
 #[expect(clippy::module_inception, reason = "the steps of a search in their order")]
 mod search;
+mod unmatched;
 
 pub use crate::error::AimError;
 pub use answer::{
@@ -65,6 +66,7 @@ pub(crate) use plan::covering;
 pub(crate) use present::most_below;
 pub(crate) use query::filter_of;
 pub(crate) use recording::{Configured, ReplayGrounds, Served, replayed};
+pub use relation::AskedRelation;
 pub(crate) use relevance::OnDemandVectors;
 pub use request::{
     Aim, CutGoal, CutOptions, MAX_VARIANTS, OutputOptions, RankingOptions, SearchFilters, SearchRequest, Variant,

@@ -13,7 +13,9 @@ use std::ops::Range;
 
 use tamis_embed::dot;
 use tamis_rank::{Decay, ExactFind, LiteralText, Shingles, WeighedEvidence, diversified, jaccard, near_copies, order};
-use tamis_store::{Attribute, DocumentId, Filter, Highlighter, PassageId, StoredPassage, TermStatistics, TextForm};
+use tamis_store::{
+    Attribute, DocumentId, Filter, Highlighter, Mark, PassageId, StoredPassage, TermStatistics, TextForm,
+};
 use tamis_text::Kind;
 
 use super::adjustments::{SearchDecay, search_decay};
@@ -105,9 +107,12 @@ impl Shown<'_> {
 
     fn snippet(&self, candidate: &Candidate, lines: usize) -> Snippet {
         let passage = &candidate.passage;
-        let repeated = candidate.exact.filter(|find| matches!(find, ExactFind::Message | ExactFind::Mention));
-        let message = repeated.and_then(|_| line_of_message(&self.query.literal, &passage.text));
-        best_lines(passage, self.highlighter, lines, message)
+        let line = match candidate.exact {
+            Some(ExactFind::Line(line)) => line.checked_sub(passage.start_line).map(|line| line as usize),
+            Some(ExactFind::Message | ExactFind::Mention) => line_of_message(&self.query.literal, &passage.text),
+            _ => None,
+        };
+        best_lines(passage, self.highlighter, lines, line)
     }
 }
 
@@ -119,8 +124,8 @@ fn title(passage: &StoredPassage) -> Option<String> {
 /// Most characters of a note below the line.
 const NOTE_CHARACTERS: usize = 200;
 
-/// Returns the text of a note on one line, shortened. Its heading is often a day alone, and a note below the line may be the one that corrects
-/// another above it.
+/// Returns the text of a note on one line, shortened. Its heading is often a day alone, and a note below the line may be the one that
+/// corrects another above it.
 fn line_of_note(passage: &StoredPassage) -> Option<String> {
     let lines = passage.text.lines().filter(|line| !is_markup(line));
     let text = lines.map(|line| line.trim_start_matches(['-', '*', '>', ' '])).collect::<Vec<_>>().join(" ");
@@ -544,8 +549,8 @@ const CHANGED: [&str; 5] = ["anymore", "changed", "longer", "moved", "now"];
 const FEWEST_IN_COMMON: usize = 2;
 const SAID_AGAIN: f64 = 0.5;
 
-/// Returns `true` if a note, written after another one, says that things are otherwise than the other one has it. Turns of a conversation say
-/// "now" of anything.
+/// Returns `true` if a note, written after another one, says that things are otherwise than the other one has it. Turns of a
+/// conversation say "now" of anything.
 fn corrects(new: &StoredPassage, old: &StoredPassage) -> bool {
     let is_content = |word: &String| word.chars().count() >= 4 || word.chars().all(|c| c.is_ascii_digit());
     let [words, said, known] = [body(new), body(new), body(old)].map(words_of);
@@ -606,18 +611,51 @@ fn best_lines(
     passage: &StoredPassage,
     highlighter: Option<&Highlighter>,
     lines: usize,
-    message: Option<usize>,
+    asked: Option<usize>,
 ) -> Snippet {
     let (text, start_line) = (passage.text.as_str(), passage.start_line);
     let marks = highlighter.map(|highlighter| highlighter.find(text, passage.form)).unwrap_or_default();
     let bounds = line_bounds(text);
     let window = lines.clamp(1, bounds.len().max(1));
-    // A window starts on a line with text: at the top, or where a term is.
+    let mut first = densest(&bounds, &marks, window);
+    if window == 1
+        && passage.form == TextForm::Prose
+        && is_markup(&text[bounds.get(first).cloned().unwrap_or_default()])
+    {
+        // The heading stands beside the line already.
+        let says = |at: &usize| !is_markup(&text[bounds[*at].clone()]);
+        first = (first + 1..bounds.len()).find(says).unwrap_or(first);
+    } else if first > 0 {
+        // The last line has a term. As many lines follow the terms as precede them.
+        let top =
+            span(&bounds, first, window).and_then(|range| marks.iter().find(|mark| mark.range.start >= range.start));
+        let top = top.map_or(first, |mark| bounds.partition_point(|line| line.end < mark.range.start));
+        first = (first + (top - first) / 2).min(bounds.len() - window);
+    }
+    if let Some(line) = asked {
+        first = line.saturating_sub((window - 1) / 2).min(bounds.len().saturating_sub(window));
+    } else {
+        let ends = |at: usize| ends_something(&text[bounds[at].clone()]);
+        while first + 1 < bounds.len() && ends(first) {
+            first += 1;
+        }
+    }
+    let range = span(&bounds, first, window).unwrap_or(0..0);
+    let inside = marks.iter().filter(|mark| range.start <= mark.range.start && mark.range.end <= range.end);
+    Snippet {
+        start_line: start_line + first as u32,
+        text: text[range.clone()].trim_end().to_owned(),
+        highlights: inside.map(|mark| mark.range.start - range.start..mark.range.end - range.start).collect(),
+    }
+}
+
+/// Returns the first line of the window with the greatest IDF mass of distinct terms. It is the first one of the text, or one with a term.
+fn densest(bounds: &[Range<usize>], marks: &[Mark], window: usize) -> usize {
     let mut best = (0.0, 0);
     // Marks are in order, so each window reads only those inside it.
     let mut next = 0;
     for first in 0..=bounds.len().saturating_sub(window) {
-        let Some(range) = span(&bounds, first, window) else { break };
+        let Some(range) = span(bounds, first, window) else { break };
         while marks.get(next).is_some_and(|mark| mark.range.start < range.start) {
             next += 1;
         }
@@ -634,31 +672,13 @@ fn best_lines(
             best = (mass, first);
         }
     }
-    let mut first = best.1;
-    if window == 1
-        && passage.form == TextForm::Prose
-        && is_markup(&text[bounds.get(first).cloned().unwrap_or_default()])
-    {
-        // The heading stands beside the line already.
-        let says = |at: &usize| !is_markup(&text[bounds[*at].clone()]);
-        first = (first + 1..bounds.len()).find(says).unwrap_or(first);
-    } else if first > 0 {
-        // The last line has a term. As many lines follow the terms as precede them.
-        let top =
-            span(&bounds, first, window).and_then(|range| marks.iter().find(|mark| mark.range.start >= range.start));
-        let top = top.map_or(first, |mark| bounds.partition_point(|line| line.end < mark.range.start));
-        first = (first + (top - first) / 2).min(bounds.len() - window);
-    }
-    if let Some(line) = message {
-        first = line.saturating_sub((window - 1) / 2).min(bounds.len().saturating_sub(window));
-    }
-    let range = span(&bounds, first, window).unwrap_or(0..0);
-    let inside = marks.iter().filter(|mark| range.start <= mark.range.start && mark.range.end <= range.end);
-    Snippet {
-        start_line: start_line + first as u32,
-        text: text[range.clone()].trim_end().to_owned(),
-        highlights: inside.map(|mark| mark.range.start - range.start..mark.range.end - range.start).collect(),
-    }
+    best.1
+}
+
+/// Returns `true` for a line that says nothing at the top of a snippet: an empty one, or the end of what stands before.
+fn ends_something(line: &str) -> bool {
+    let line = line.trim();
+    line == "end" || !line.contains(char::is_alphanumeric)
 }
 
 /// Returns `true` for a line of Markdown or of a document that says nothing by itself: a heading, the bounds of front matter or of a code

@@ -1,8 +1,9 @@
 //! A query: a request with its words, language hint and namespaces, checked and without operators.
 //!
-//! Operators are `lang:rust`, `path:src/**`, `symbol:Name`, `kind:function`, `"exact phrase"`, `-word` and `-"some phrase"`; `NOT`, `AND`
-//! and `OR` between words are other forms of some of them. Whatever has another form is a word to search for. So is everything but a language in a query of several lines or many words, which somebody
-//! pasted. `-jar` excludes the word `jar`, unless it is an option of a command in what the search would find.
+//! Operators are `lang:rust`, `path:src/**`, `symbol:Name`, `kind:function`, `"exact phrase"`, `-word` and `-"some phrase"`; `NOT`,
+//! `AND` and `OR` between words are other forms of some of them. Whatever has another form is a word to search for. So is everything
+//! but a language in a query of several lines or many words, which somebody pasted. `-jar` excludes the word `jar`, unless it is an
+//! option of a command in what the search would find.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -217,45 +218,57 @@ pub(crate) fn filter_of(context: &Context<'_>, request: &SearchRequest) -> Resul
         symbols: request.filters.symbols.clone(),
         ..Filter::default()
     }));
-    Ok(if asks_of_history(&request.query) { filter } else { without_commits(context.index, filter) })
+    Ok(match HistoryQuestion::from_query(&request.query) {
+        HistoryQuestion::Not => without_commits(context.index, filter),
+        _ => filter,
+    })
 }
 
-/// Returns `true` for a question of when, why or by whom something was changed, which commits may answer: "when did", "why was",
-/// "why do we", "who added", and everything about commits. "When is a job tried again" asks what the code does.
-pub(super) fn asks_of_history(query: &str) -> bool {
-    let words: Vec<String> = query
-        .split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    let is_past = |word: &String| ["was", "were", "did", "has", "have", "had"].contains(&word.as_str());
-    let asks = match words.first().map(String::as_str) {
-        Some("when" | "why") => words.get(1).is_some_and(is_past) || words.iter().take(3).any(|word| word == "we"),
-        Some("who" | "whose") => true,
-        _ => false,
-    };
-    asks || words.iter().any(|word| ["commit", "commits", "committed"].contains(&word.as_str()))
+/// What a question asks of the history of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HistoryQuestion {
+    /// It asks for none. "When is a job tried again" asks what the code does.
+    Not,
+    /// Commits may answer: "why was", "why do we", "who", and everything about commits. Reasons stand in comments, too.
+    Also,
+    /// When, in which version or by whom something was changed, which code does not say: "when was X added", "who removed X".
+    Only,
 }
 
-/// Verbs of what a commit does. Others, as in "when was the response closed", can ask what the code does.
-const CHANGES: &str = "added bumped change changed committed deleted deprecated drop dropped fixed implemented introduced lowered merged \
-                       removed renamed replaced reverted rewritten rewrote updated written wrote";
+/// Words for what a commit does. Others, as in "when was the response closed", can ask what the code does.
+const CHANGES: &str = "added author bumped change changed committed deleted deprecated drop dropped fixed implemented introduced \
+                       lowered merged removed renamed replaced reverted rewritten rewrote supported updated written wrote";
 
-/// Returns `true` for a question of when or by whom something was changed, which code does not say: "when was X added", "who removed X".
-/// Reasons ("why was") stand in its comments, too, and a question that goes on with "and where is it" asks for code.
-pub(super) fn asks_for_commits(query: &str) -> bool {
-    let words: Vec<String> = query
-        .split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    let any_of = |known: &str| words.iter().skip(1).any(|word| known.split(' ').any(|one| one == word));
-    let begins = words.first().is_some_and(|first| ["when", "who"].contains(&first.as_str()));
-    begins && asks_of_history(query) && any_of(CHANGES) && !any_of("how what where which")
+impl HistoryQuestion {
+    pub(super) fn from_query(query: &str) -> HistoryQuestion {
+        let lower = query.to_lowercase();
+        let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let any_of = |words: &[&str], known: &str| words.iter().any(|word| known.split(' ').any(|one| one == *word));
+        let is_past = |word: &&str| any_of(&[word], "was were did has have had");
+        let (asks, asks_when, rest) = match words.as_slice() {
+            ["since", "when", rest @ ..] | ["who", rest @ ..] => (true, true, rest),
+            ["which" | "what", "commit" | "commits", rest @ ..] => (true, true, rest),
+            ["in" | "since", "which" | "what", "version" | "release", rest @ ..] => (false, true, rest),
+            ["when", past, rest @ ..] if is_past(past) => (true, true, rest),
+            ["whose", rest @ ..] => (true, false, rest),
+            ["when" | "why", rest @ ..] => {
+                (rest.first().is_some_and(is_past) || any_of(&words[..words.len().min(3)], "we"), false, rest)
+            }
+            rest => (false, false, rest),
+        };
+        // A question that goes on with "and where is it" asks for code.
+        if asks_when && any_of(rest, CHANGES) && !any_of(rest, "how what where which") {
+            HistoryQuestion::Only
+        } else if asks || any_of(&words, "commit commits committed") {
+            HistoryQuestion::Also
+        } else {
+            HistoryQuestion::Not
+        }
+    }
 }
 
-/// Returns `true` if a query looks like a message whose quotation marks quote what a program filled in: `File "a.toml" not found`. It has three
-/// words besides, is no question, does not begin with the quotation, and says that something went wrong.
+/// Returns `true` if a query looks like a message whose quotation marks quote what a program filled in: `File "a.toml" not found`. It
+/// has three words besides, is no question, does not begin with the quotation, and says that something went wrong.
 fn quotes_a_value(query: &str) -> bool {
     let outside: Vec<&str> = query.split('"').step_by(2).flat_map(str::split_whitespace).collect();
     outside.len() >= 3
@@ -415,8 +428,9 @@ impl Exclusion {
 }
 
 /// Words of a sentence, in which capitals are an emphasis: do NOT use this.
-const OF_SENTENCES: &str =
-    "am are be but can could did do does had has have if is may might must shall should was were will would";
+const OF_SENTENCES: &str = "\
+    am are be but can could did do does had has have how if is may might must shall should to was were what when where \
+    which who why will would";
 
 /// Words of a statement in SQL, where `AND` and its like are part of the text.
 const SQL: [&str; 6] = ["SELECT", "FROM", "WHERE", "JOIN", "UPDATE", "HAVING"];
@@ -600,22 +614,26 @@ mod tests {
 
     #[test]
     fn commits_take_part_where_history_is_asked_for() {
-        for query in
-            ["why was the limit lowered", "When did tides change", "why do we sort", "who added it", "the last commits"]
-        {
-            assert!(asks_of_history(query), "{query}");
-        }
-        for query in ["when is a failed job tried again", "why does it wait", "was it lowered", "whole files", ""] {
-            assert!(!asks_of_history(query), "{query}");
-        }
-        for query in ["When was the limit lowered", "who added it", "Who wrote the parser", "when did tides change"] {
-            assert!(asks_for_commits(query), "{query}");
+        let asked = |query| HistoryQuestion::from_query(query);
+        for query in [
+            "why was the limit lowered", "why do we sort", "the last commits", "who", "who closed it",
+            "who calls retry", "when was it added and where is it", "when was the file closed",
+            "when did the parser give up",
+        ] {
+            assert_eq!(asked(query), HistoryQuestion::Also, "{query}");
         }
         for query in [
-            "when was it added and where is it", "when was the file closed", "who closed it", "who calls retry",
-            "why was the limit lowered", "when is it red", "who", "the last commits",
+            "when is a failed job tried again", "why does it wait", "was it lowered", "whole files", "",
+            "when is it red", "which version of it is required", "in which version is it",
         ] {
-            assert!(!asks_for_commits(query), "{query}");
+            assert_eq!(asked(query), HistoryQuestion::Not, "{query}");
+        }
+        for query in [
+            "When was the limit lowered", "who added it", "Who wrote the parser", "when did tides change",
+            "which commit added it", "since when is it deprecated", "In which version was it added",
+            "who is the author of the parser",
+        ] {
+            assert_eq!(asked(query), HistoryQuestion::Only, "{query}");
         }
     }
 
@@ -696,6 +714,7 @@ mod tests {
             ("retry AND limit OR backoff", "\"retry\" \"limit\" backoff", &[]),
             ("a AND \"b c\" AND d:e", "\"a\" \"b c\" d:e", &[]),
             ("why does it NOT start", "why does it NOT start", &[]),
+            ("how to make a job NOT retry", "how to make a job NOT retry", &[]),
             ("what is the difference of TCP AND UDP", "what is the difference of TCP AND UDP", &[]),
             ("column NOT NULL", "column NOT NULL", &[]),
             ("NOT found", "NOT found", &[]),

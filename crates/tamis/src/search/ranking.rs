@@ -297,7 +297,25 @@ pub(crate) fn copied(candidates: &[&Candidate]) -> Vec<Option<usize>> {
     let shingles =
         |(candidate, compared): (&&Candidate, &bool)| compared.then(|| Shingles::from_text(&candidate.passage.text));
     let shingles: Vec<Option<Shingles>> = candidates.iter().zip(&compared).map(shingles).collect();
-    near_copies(&shingles, may)
+    let mut copied = near_copies(&shingles, may);
+    // The same front matter repeats another where text below it does.
+    let of_page = |copy: usize, of: usize| {
+        let mut pairs = copied.iter().enumerate().filter_map(|(at, of)| Some((at, (*of)?)));
+        pairs.any(|(at, original)| looks[at].key == looks[copy].key && looks[original].key == looks[of].key)
+    };
+    let is_front = |at: &usize| candidates[*at].passage.kind == Kind::FrontMatter.as_str();
+    let repeats = |copy: usize| {
+        let mut others = (0..looks.len()).filter(|of| looks[*of].hash == looks[copy].hash && *of != copy);
+        Some((copy, others.find(|of| of_page(copy, *of))?))
+    };
+    let repeated: Vec<(usize, usize)> = (0..looks.len()).filter(is_front).filter_map(repeats).collect();
+    for (copy, of) in repeated {
+        // Each page can have text that comes before the other's, and what has copies is none.
+        if copied[of].is_none() && !copied.contains(&Some(copy)) {
+            copied[copy] = Some(of);
+        }
+    }
+    copied
 }
 
 /// The pool in the order of a rule, and the place where the rule ends it.

@@ -1,8 +1,10 @@
-//! Questions that a search answers with a definition or a file, and whose full answer [`Index::related`](crate::Index::related) lists: what uses
-//! a symbol, and which commits changed something.
+//! Questions that a search answers with a definition or a file, and whose full answer [`Index::related`](crate::Index::related) lists:
+//! what uses a symbol, and which commits changed something.
+
+use std::fmt;
 
 use super::answer::{Answer, Hit};
-use super::query::asks_of_history;
+use super::query::HistoryQuestion;
 use crate::collections::COMMITS;
 use crate::import::commits::is_commit;
 
@@ -10,24 +12,45 @@ use crate::import::commits::is_commit;
 const USES: [&str; 7] = ["calls", "uses", "raises", "throws", "invokes", "references", "constructs"];
 const USED: [&str; 8] = ["called", "used", "raised", "thrown", "invoked", "referenced", "constructed", "caught"];
 
+/// What a query asks for beside its results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskedRelation {
+    /// What uses the symbol of this name.
+    Uses(String),
+    /// The last commits of a file.
+    Commits,
+}
+
+impl fmt::Display for AskedRelation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AskedRelation::Uses(name) => write!(formatter, "what uses {name}"),
+            AskedRelation::Commits => formatter.write_str("the last commits that touched its file"),
+        }
+    }
+}
+
 impl Answer {
-    /// Returns the result whose relations the query asks for, and in words what these are: the first definition of a symbol that the query
-    /// names in a question such as "who calls retry" or "where is Timeout raised"; or the best result of a question about the past that
-    /// commits do not answer better.
-    pub fn asked_relation(&self) -> Option<(&Hit, String)> {
+    /// Returns the result whose relations the query asks for, and which: the first definition of a symbol that the query names in a
+    /// question such as "who calls retry" or "where is Timeout raised"; or the best result of a question about the past that commits do
+    /// not answer better.
+    pub fn asked_relation(&self) -> Option<(&Hit, AskedRelation)> {
         let words: Vec<&str> = self.query.split_whitespace().map(|word| word.trim_matches(is_mark)).collect();
         if asks_for_uses(&words) {
             let name = |hit: &Hit| {
                 let symbols: Vec<&str> = hit.symbol.as_deref()?.split(", ").map(last_part).collect();
                 words.iter().map(|word| last_part(word)).find(|word| !word.is_empty() && symbols.contains(word))
             };
-            let defines = |hit| Some((hit, format!("what uses {}", name(hit)?)));
+            let defines = |hit| Some((hit, AskedRelation::Uses(name(hit)?.to_owned())));
             return self.results.iter().find_map(defines);
         }
-        let first = self.results.first().filter(|first| asks_of_history(&self.query) && first.collection != COMMITS)?;
+        if HistoryQuestion::from_query(&self.query) == HistoryQuestion::Not {
+            return None;
+        }
+        let first = self.results.first().filter(|first| first.collection != COMMITS)?;
         let paths = self.results.iter().map(|hit| &hit.path).chain(self.nearest.iter().map(|one| &one.path));
         let holds_commits = paths.into_iter().any(|path| is_commit(path));
-        holds_commits.then(|| (first, "the last commits that touched its file".to_owned()))
+        holds_commits.then_some((first, AskedRelation::Commits))
     }
 }
 
@@ -49,7 +72,7 @@ fn asks_for_uses(words: &[&str]) -> bool {
 }
 
 /// Returns a name without its qualifiers.
-fn last_part(name: &str) -> &str {
+pub(super) fn last_part(name: &str) -> &str {
     name.rsplit([':', '.', '#', '/']).next().unwrap_or(name)
 }
 

@@ -374,8 +374,8 @@ fn keep(context: &Context<'_>, model: &ModelInfo, rows: Vec<(TextHash, Vec<f32>)
     }
 }
 
-/// Returns the places of the candidates that are worth embedding: the best passages of the first entries, which come first, and then by turns those that
-/// the lexical and the semantic retriever rank highest.
+/// Returns the places of the candidates that are worth embedding: the best passages of the first entries, which come first, and then by
+/// turns those that the lexical and the semantic retriever rank highest.
 fn promising(candidates: &[&Candidate], entries: usize) -> Vec<usize> {
     let mut chosen: Vec<usize> = (0..entries.min(FIRST_ENTRIES)).collect();
     let by = |score: fn(&Candidate) -> Option<f64>| {

@@ -11,8 +11,8 @@ use super::candidate::{Phrased, Retrieved, is_program};
 use super::context::{Context, Stopwatch, scope_of};
 use super::decide::{check_rule, cut, explain_counted, explain_labels, gate_evidence, rejected, replacement};
 use super::exact::{
-    Finds, MessageSource, exact_finds, gone_sources, keep_history, keep_words, look_for, missing_paths, named_files,
-    note_finds, note_headings,
+    Finds, MessageSource, exact_finds, gone_sources, keep_history, keep_line, keep_words, look_for, missing_paths,
+    named_files, note_finds, note_headings,
 };
 use super::gather::{Depth, depth_under, fetch, gather_query, gather_variants};
 use super::group::group;
@@ -27,6 +27,7 @@ use super::relevance::{label, put_in_order, weigh};
 use super::request::{SearchRequest, VariantKind};
 use super::rerank::{Reranker, rerank};
 use super::rule::{TunedRule, thresholds};
+use super::unmatched::unmatched_filters;
 use crate::Error;
 use crate::config::Mode;
 use crate::index::Freshness;
@@ -95,6 +96,11 @@ fn search_all(
     }
     explain(context, request, &asked, &retrieved, &mut decided);
     let mut answer = present(context, request, &retrieved, &decided, &mut clock)?;
+    if retrieved.plan.coverage.passages == 0
+        && let Some(why) = unmatched_filters(context, request)?
+    {
+        answer.summary = format!("Nothing to search: {why}.");
+    }
     answer.warnings.extend(missing_paths(context, &retrieved.query)?);
     let shown = answer.results.iter().map(|hit| &hit.namespace).chain(answer.nearest.iter().map(|one| &one.namespace));
     let gone = gone_sources(context, shown.map(String::as_str).collect());
@@ -226,7 +232,7 @@ fn retrieve_once(
         gathered.add(store, &queries, &all, phrased.iter().flat_map(|one| &one.found).map(|(passage, _)| *passage))?;
     }
     let words = gathered.statistics.lexical.as_ref().filter(|_| depth.finds);
-    let Finds { by_passage: mut finds, message } = exact_finds(context, &query, &all, words)?;
+    let Finds { by_passage: mut finds, message } = exact_finds(context, &query, &all, &queries, words)?;
     if depth.finds {
         for (passage, find) in named_files(context, &query, &all, &queries)? {
             finds.entry(passage).or_insert(find);
@@ -246,6 +252,7 @@ fn retrieve_once(
     }
     keep_words(&mut query.words, &mut candidates);
     keep_history(&query, &mut candidates);
+    keep_line(&query, &mut candidates);
     look_for(&query.required, &mut candidates);
     clock.lap("gather");
 

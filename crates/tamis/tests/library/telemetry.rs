@@ -1,6 +1,6 @@
 //! The record of queries, summarized and replayed, on real indexes.
 
-use crate::support::{Tree, ask, assert_says, indexed_notes, notes_tree, search};
+use crate::support::{Tree, ask, assert_says, indexed_notes, notes_tree, search, store};
 use std::fs;
 use tamis::feedback::Label;
 use tamis::telemetry::{Replay, ReplayRequest, Stats, StatsRequest};
@@ -99,9 +99,7 @@ fn drift_is_counted_before_and_after_a_calibration() {
         calibrated_at_ms,
     };
     let later = tamis::dates::present().as_millisecond() + 60_000;
-    crate::support::store(&index)
-        .put_calibrations(&[calibration("rust", 1), calibration("python", later)])
-        .expect("put");
+    store(&index).put_calibrations(&[calibration("rust", 1), calibration("python", later)]).expect("put");
     let drift = stats(&index).drift.remove(0);
     assert_eq!((drift.before.map(|before| before.queries), drift.after), (Some(1), None));
     let given = StatsRequest { calibrated_at_ms: Some([(model, 1)].into()), ..StatsRequest::default() };

@@ -1,12 +1,11 @@
 //! Problems answered from solved issues, or else from the wiki, or else not at all.
 
 use crate::support::issues::{closed, put, said};
-use crate::support::{Tree, opened_notes, stop_everywhere};
+use crate::support::{Tree, opened_notes, stop_everywhere, store};
 use tamis::Index;
 use tamis::telemetry::StatsRequest;
 use tamis::troubleshoot::{Fallback, TroubleshootRequest, Troubleshooting};
-use tamis_store::prelude::*;
-use tamis_store::{Access, Change, EmbeddedStore, NewDocument, NewPassage, TextForm};
+use tamis_store::{Change, NewDocument, NewPassage, TextForm};
 use tamis_text::{Issue, IssueState};
 
 const TITLE: &str = "Login fails with a bad token after the update";
@@ -45,10 +44,7 @@ fn wiki(index: &Index, pages: &[(&str, &str)]) {
             ..NewDocument::new(index.own_namespace().expect("one"), "wiki", format!("wiki:{name}"))
         })
     };
-    EmbeddedStore::open(&index.location().directory, Access::ReadWrite)
-        .expect("opened")
-        .apply(&pages.iter().map(page).collect::<Vec<_>>())
-        .expect("put");
+    store(index).apply(&pages.iter().map(page).collect::<Vec<_>>()).expect("put");
     index.complete(tamis::RunOptions::WHOLE, &()).expect("completed");
 }
 

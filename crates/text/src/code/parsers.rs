@@ -196,9 +196,10 @@ mod tests {
                 assert!(is_whole, "{tree}");
             }
         });
-        Parsers::with(|parsers| assert!(parsers.parse(grammar("c"), &"/* ".repeat(100_000)).is_none()));
     }
 
     #[test]
-    fn a_comment_without_an_end_takes_no_quadratic_time() {}
+    fn a_comment_without_an_end_takes_no_quadratic_time() {
+        Parsers::with(|parsers| assert!(parsers.parse(grammar("c"), &"/* ".repeat(100_000)).is_none()));
+    }
 }

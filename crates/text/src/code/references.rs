@@ -7,7 +7,7 @@ use tree_sitter::{Node, QueryCursor, Tree};
 use super::collect::{Item, ItemKind, bare_name, collect};
 use super::parsers::{self, Parsers};
 use super::queries::{Capture, Queries};
-use super::signature::signature;
+use super::signature::shown_signature;
 use crate::document::named;
 use crate::languages::{Grammar, Language};
 use crate::lines::{Lines, number};
@@ -317,7 +317,7 @@ pub fn outline(path_or_language: &str, text: &str) -> Vec<OutlineSymbol> {
             let kind =
                 item.passage_kind(item.parent.map(|parent| items[parent].kind), grammar.naming.modules_have_methods);
             let name = item.names.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
-            let signature = signature(&text[item.fingerprint.head..item.bytes.end], grammar.naming.ends);
+            let signature = shown_signature(&text[item.fingerprint.head..item.bytes.end], grammar.naming.ends);
             let signature = signature.trim_end().to_owned();
             symbols.push(OutlineSymbol {
                 signature: if signature.is_empty() { name.clone() } else { signature },
@@ -349,5 +349,7 @@ mod tests {
         let tests: Vec<_> = outline("rust", text).iter().map(|one| (one.line, one.is_test)).collect();
         assert_eq!(tests, [(1, false), (4, true), (5, true)]);
         assert!(outline("markdown", "# x").is_empty());
+        let long = &outline("python", &format!("def f({}):\n    pass\n", "key, ".repeat(99)))[0].signature;
+        assert!(long.chars().count() == 161 && long.ends_with('…'), "{long}");
     }
 }

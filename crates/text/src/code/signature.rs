@@ -16,6 +16,19 @@ const REACH: usize = 2_000;
 ///
 /// Ends before an opening brace, `=` or `;` outside brackets, and before the character that `ends` it in its language.
 pub fn signature(text: &str, ends: Ends) -> String {
+    whole_signature(text, ends).chars().take(LENGTH).collect()
+}
+
+/// A signature with a mark at its end if it is longer.
+pub fn shown_signature(text: &str, ends: Ends) -> String {
+    let whole = whole_signature(text, ends);
+    match whole.char_indices().nth(LENGTH) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    }
+}
+
+fn whole_signature(text: &str, ends: Ends) -> String {
     let mut depth = 0_i32;
     let mut signature = String::new();
     let mut space = false;
@@ -47,7 +60,7 @@ pub fn signature(text: &str, ends: Ends) -> String {
         }
         signature.push(character);
     }
-    signature.chars().take(LENGTH).collect()
+    signature
 }
 
 /// `==`, `<=` and `operator=` do not begin a value.

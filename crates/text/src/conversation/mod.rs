@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::BadRecord;
-use crate::decode::{decode, mended};
+use crate::decode::{decode, mended, what_is_wrong};
 use fields::{Record, first, name, record};
 use sessions::Sessions;
 
@@ -93,7 +93,7 @@ pub enum ConversationFormatError {
         reason: String,
     },
     /// The records are not turns.
-    #[error("found {records} records and not one turn of a conversation (the first: {reason}); {KNOWN}")]
+    #[error("none of its records ({records}) is a turn of a conversation (the first: {reason}); {KNOWN}")]
     NoTurns {
         /// Number of records.
         records: usize,
@@ -172,7 +172,9 @@ pub fn read_conversations(
                     Err(error) if any && error.is_eof() && !ended && lines.peek().is_none() => {
                         reader.log.unfinished += 1;
                     }
-                    Err(error) => reader.bad(&place, format!("no JSON: {error}")),
+                    Err(error) => {
+                        reader.bad(&place, format!("column {}: {}", error.column(), what_is_wrong(&error)));
+                    }
                 }
             }
             // No line is JSON by itself, so it was one document over many lines.

@@ -91,21 +91,25 @@ fn unescaped(text: &str) -> String {
     plain.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// The format of the numbers of each style.
-fn formats(xml: &[u8]) -> Vec<NumberFormat> {
-    let mut own: HashMap<u32, NumberFormat> = HashMap::new();
-    let (mut formats, mut of_cells) = (Vec::new(), false);
+/// The formats of numbers that a file declares, and the number of the format of each style.
+#[derive(Default)]
+struct Formats {
+    own: HashMap<u32, NumberFormat>,
+    of_styles: Vec<u32>,
+}
+
+fn formats(xml: &[u8]) -> Formats {
+    let (mut formats, mut of_cells) = (Formats::default(), false);
     // Without its styles a sheet still has its numbers.
     let _ = package::walk(xml, |node| match node {
         Node::Start("numFmt", attributes) => {
             let code = attributes.get("formatCode").unwrap_or_default();
-            own.extend(attributes.parsed("numFmtId").map(|number| (number, NumberFormat::parse(&code))));
+            formats.own.extend(attributes.parsed("numFmtId").map(|number| (number, NumberFormat::parse(&code))));
         }
         Node::Start("cellXfs", _) => of_cells = true,
         Node::End("cellXfs") => of_cells = false,
         Node::Start("xf", attributes) if of_cells => {
-            let number = attributes.parsed("numFmtId").unwrap_or(0);
-            formats.push(own.get(&number).copied().unwrap_or_else(|| NumberFormat::built_in(number)));
+            formats.of_styles.push(attributes.parsed("numFmtId").unwrap_or(0));
         }
         _ => {}
     });
@@ -125,7 +129,7 @@ fn counts_from_1904(workbook: &[u8]) -> bool {
 /// What turns the content of cells into what they show.
 struct Values<'a> {
     shared: &'a [String],
-    formats: &'a [NumberFormat],
+    formats: &'a Formats,
     since_1904: bool,
 }
 
@@ -139,8 +143,11 @@ impl Values<'_> {
             }
             "b" => Cow::Borrowed(if stored.trim() == "0" { "FALSE" } else { "TRUE" }),
             "" | "n" if !stored.is_empty() => {
-                let format = self.formats.get(style).unwrap_or(&NumberFormat::General);
-                Cow::Owned(format.shown(stored, self.since_1904))
+                let number = self.formats.of_styles.get(style).copied().unwrap_or(0);
+                Cow::Owned(match self.formats.own.get(&number) {
+                    Some(format) => format.shown(stored, self.since_1904),
+                    None => NumberFormat::built_in(number).shown(stored, self.since_1904),
+                })
             }
             _ => Cow::Owned(unescaped(stored)),
         }
@@ -195,7 +202,7 @@ fn column(place: &str) -> Option<usize> {
 // format, since a sheet shows them in the language of its reader.
 
 /// How the numbers of a style are shown.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub enum NumberFormat {
     General,
     Date,
@@ -211,6 +218,9 @@ pub enum NumberFormat {
         whole: usize,
         least: usize,
         most: usize,
+        /// What is shown around the digits as it is, such as a currency.
+        before: String,
+        after: String,
     },
 }
 
@@ -223,8 +233,8 @@ impl NumberFormat {
         match number {
             1 | 3 | 37 | 38 | 41 | 42 | 5 | 6 => Self::number(number != 1, 0),
             2 | 4 | 7 | 8 | 39 | 40 | 43 | 44 => Self::number(number != 2, 2),
-            9 => Self::Number { percent: true, grouped: false, whole: 1, least: 0, most: 0 },
-            10 => Self::Number { percent: true, grouped: false, whole: 1, least: 0, most: 2 },
+            9 => Self::parse("0%"),
+            10 => Self::parse("0.00%"),
             14..=17 | 27..=31 | 34..=36 | 50..=54 | 57 | 58 => Self::Date,
             18..=21 | 32 | 33 | 45 | 47 | 55 | 56 => Self::Time,
             22 => Self::DateTime,
@@ -234,31 +244,50 @@ impl NumberFormat {
     }
 
     fn number(grouped: bool, digits: usize) -> Self {
-        Self::Number { percent: false, grouped, whole: 1, least: digits, most: digits }
+        let (before, after) = (String::new(), String::new());
+        Self::Number { percent: false, grouped, whole: 1, least: digits, most: digits, before, after }
     }
 
     /// A format by its code, such as `yyyy\-mm\-dd` or `#,##0.00`. The part for positive numbers decides.
     pub fn parse(code: &str) -> Self {
-        let code = code.to_ascii_lowercase();
-        if code.contains("general") {
+        if code.to_ascii_lowercase().contains("general") {
             return Self::General;
         }
-        // Without what is shown as it is.
+        // Without what is shown as it is, before the digits or after them.
         let (mut bare, mut duration) = (String::new(), false);
+        let (mut before, mut after) = (String::new(), String::new());
         let mut characters = code.chars();
         while let Some(character) = characters.next() {
-            match character {
+            let literal = match character {
                 ';' => break,
-                '"' => _ = characters.by_ref().find(|end| *end == '"'),
-                // The next character is shown, or its width.
-                '\\' | '_' | '*' => _ = characters.next(),
+                '"' => characters.by_ref().take_while(|end| *end != '"').collect(),
+                '\\' => characters.next().into_iter().collect(),
+                // The width of the next character, or as many of it as the cell has room for.
+                '_' | '*' => {
+                    characters.next();
+                    continue;
+                }
                 '[' => {
                     let unit: String = characters.by_ref().take_while(|end| *end != ']').collect();
-                    duration |=
-                        !unit.is_empty() && ['h', 'm', 's'].iter().any(|one| unit.trim_matches(*one).is_empty());
+                    let time = |one| unit.trim_matches(|letter: char| letter.eq_ignore_ascii_case(&one)).is_empty();
+                    duration |= !unit.is_empty() && ['h', 'm', 's'].into_iter().any(time);
+                    unit.strip_prefix('$')
+                        .and_then(|currency| currency.split('-').next())
+                        .unwrap_or_default()
+                        .to_owned()
                 }
-                character => bare.push(character),
+                '0' | '#' | '?' => {
+                    // Signs between digits are left out.
+                    after.clear();
+                    String::new()
+                }
+                character if character.is_ascii_alphanumeric() || ".,/@".contains(character) => String::new(),
+                character => character.to_string(),
+            };
+            if !matches!(character, '"' | '\\' | '[') {
+                bare.push(character.to_ascii_lowercase());
             }
+            if bare.contains(['0', '#', '?']) { after.push_str(&literal) } else { before.push_str(&literal) }
         }
         let digits = |text: &str| {
             let (before, after) = text.split_once('.').unwrap_or((text, ""));
@@ -273,6 +302,10 @@ impl NumberFormat {
         let (day, month, time) = (era || bare.contains(['y', 'd', 'g']), bare.contains('m'), bare.contains(['h', 's']));
         let percent = bare.contains('%');
         let grouped = bare.split('.').next().is_some_and(|before| before.contains(','));
+        if bare.rsplit(['0', '#', '?']).next().is_some_and(|end| end.contains(',')) {
+            // Shown in thousands, which the unit says. We show the number itself.
+            (before, after) = (String::new(), String::new());
+        }
         match () {
             () if bare.contains('@') => Self::General,
             () if duration => Self::Duration,
@@ -286,12 +319,14 @@ impl NumberFormat {
                 whole: whole.min(DIGITS),
                 least: if percent { 0 } else { least.min(DIGITS) },
                 most: most.min(DIGITS),
+                before,
+                after,
             },
         }
     }
 
     /// A stored number as it is shown. `since_1904` if the days of the file are counted from 1904.
-    pub fn shown(self, stored: &str, since_1904: bool) -> String {
+    pub fn shown(&self, stored: &str, since_1904: bool) -> String {
         let stored = stored.trim();
         let Some(number) = stored.parse::<f64>().ok().filter(|number| number.is_finite()) else {
             return stored.to_owned();
@@ -300,10 +335,11 @@ impl NumberFormat {
             // A number that is written in full can be a name, of which no digit is noise.
             Self::General if stored.bytes().all(|byte| byte.is_ascii_digit()) => Some(stored.to_owned()),
             Self::General => Some(general(number)),
-            Self::Number { percent, grouped, whole, least, most } => {
+            &Self::Number { percent, grouped, whole, least, most, ref before, ref after } => {
                 let number = if percent { number * 100.0 } else { number };
                 let digits = fixed(number, whole, least, most, grouped);
-                Some(if percent { format!("{digits}%") } else { digits })
+                let (sign, digits) = digits.strip_prefix('-').map_or(("", &*digits), |digits| ("-", digits));
+                Some(format!("{sign}{before}{digits}{after}"))
             }
             Self::Duration => (number.abs() < 1e7).then(|| clock(seconds(number))),
             Self::Date | Self::Time | Self::DateTime => moment(self, number, since_1904),
@@ -365,11 +401,11 @@ fn clock(seconds: i64) -> String {
     }
 }
 
-fn moment(format: NumberFormat, days: f64, since_1904: bool) -> Option<String> {
+fn moment(format: &NumberFormat, days: f64, since_1904: bool) -> Option<String> {
     // Days before the first and after the year 9999 are shown as marks.
     let total = (0.0..2_958_466.0).contains(&days).then(|| seconds(days))?;
     let (day, time) = (total / 86_400, clock(total % 86_400));
-    if format == NumberFormat::Time || (day == 0 && !since_1904) {
+    if *format == NumberFormat::Time || (day == 0 && !since_1904) {
         return Some(time);
     }
     let first = match since_1904 {
@@ -380,7 +416,7 @@ fn moment(format: NumberFormat, days: f64, since_1904: bool) -> Option<String> {
     };
     let after: Span = day.days();
     let day = first.checked_add(after).ok()?;
-    Some(if format == NumberFormat::Date { day.to_string() } else { format!("{day} {time}") })
+    Some(if *format == NumberFormat::Date { day.to_string() } else { format!("{day} {time}") })
 }
 
 #[cfg(test)]
@@ -401,7 +437,12 @@ mod tests {
             ("0.00", "1.005", "1.01"),
             ("#,##0.00", "1234567.891", "1,234,567.89"),
             ("#,##0.00;[Red](#,##0.00)", "-1234.5", "-1,234.50"),
-            ("[$€-407] #,##0", "999.6", "1,000"),
+            ("[$€-407] #,##0", "999.6", "€ 1,000"),
+            ("#,##0.00\\ \"€\";[Red]-#,##0.00", "-1234.5", "-1,234.50 €"),
+            ("_(\"US$\"* #,##0.00_);@", "-2", "-US$2.00"),
+            ("$#,##0.0,\"k\"", "1500", "1,500.0"),
+            ("000-00\" kg\"", "12345", "12345 kg"),
+            ("0.0 %", "0.5", "50 %"),
             ("00000", "123", "00123"),
             ("0.0##", "1.25", "1.25"),
             ("0%", "0.5", "50%"),
@@ -424,7 +465,7 @@ mod tests {
             ("d.m.yyyy", "61", "1900-03-01"),
             ("d.m.yyyy", "-5", "-5"),
             ("d.m.yyyy", "1e12", "1000000000000"),
-            ("\"day\" 0", "7", "7"),
+            ("\"Day\" 0", "7", "Day 7"),
             ("@", "007", "007"),
             ("\"", "1.0", "1"),
             ("", "1.0", "1"),

@@ -1,5 +1,7 @@
 //! Word (`.docx`), PowerPoint (`.pptx`) and OpenDocument (`.odt`, `.ods`, `.odp`).
 
+use std::collections::HashMap;
+
 use super::body::{Body, Styles};
 use super::package::{Archive, Attributes, Node, entitle};
 use super::{Extracted, package};
@@ -13,14 +15,27 @@ pub fn read_word(bytes: &[u8]) -> Result<Extracted, Skip> {
     let styles = archive.each(&main, "styles").next().map(|styles| read_styles(&styles)).unwrap_or_default();
     let mut extracted = Extracted::with_headings();
     entitle(&mut archive, "docProps/core.xml", &mut extracted);
-    word_paragraphs(&body, &styles, &mut extracted)?;
-    package::add_drawings(&mut archive, &main, &mut extracted);
+    let mut notes = HashMap::new();
     for kind in ["footnotes", "endnotes"] {
-        for notes in archive.each(&main, kind) {
-            word_paragraphs(&notes, &styles, &mut extracted)?;
+        for part in archive.each(&main, kind) {
+            word_notes(&part, &styles, &mut notes)?;
         }
     }
+    word_paragraphs(&body, &styles, &mut notes, &mut extracted)?;
+    package::add_drawings(&mut archive, &main, &mut extracted);
     extracted.complete()
+}
+
+/// Reads footnotes or endnotes, each by its kind and number.
+fn word_notes(xml: &[u8], styles: &Styles, notes: &mut HashMap<String, String>) -> Result<(), Skip> {
+    let mut extracted = Extracted::default();
+    word_paragraphs(xml, styles, &mut HashMap::new(), &mut extracted)?;
+    let Extracted { headings, text, .. } = extracted.complete()?;
+    let lines: Vec<&str> = text.lines().collect();
+    let ends = headings.iter().skip(1).map(|next| next.first).chain([lines.len()]);
+    notes
+        .extend(headings.iter().zip(ends).map(|(note, end)| (note.text.clone(), lines[note.last + 1..end].join("\n"))));
+    Ok(())
 }
 
 fn read_styles(xml: &[u8]) -> Styles {
@@ -58,7 +73,13 @@ fn usual_level(style: &str) -> Option<usize> {
     style.strip_prefix("Heading")?.parse().ok().filter(|level| (1..=9).contains(level))
 }
 
-fn word_paragraphs(xml: &[u8], styles: &Styles, extracted: &mut Extracted) -> Result<(), Skip> {
+/// Reads paragraphs. A note stands in the paragraph that refers to it first.
+fn word_paragraphs(
+    xml: &[u8],
+    styles: &Styles,
+    notes: &mut HashMap<String, String>,
+    extracted: &mut Extracted,
+) -> Result<(), Skip> {
     let mut body = Body::new(extracted);
     let (mut text, mut formulas) = (false, 0_usize);
     // Drawings once more for programs that do not know their format, text that was deleted or moved away, and readings of signs.
@@ -90,6 +111,14 @@ fn word_paragraphs(xml: &[u8], styles: &Styles, extracted: &mut Extracted) -> Re
         // The parts of a fraction, a power and so on.
         Node::Start("num" | "den" | "e" | "sub" | "sup" | "deg" | "lim", _) if formulas > 0 => body.divide(),
         Node::Start("sym" | "drawing" | "pict" | "object", _) => body.divide(),
+        Node::Start(name @ ("footnote" | "endnote"), attributes) => body.part(&note_name(name, attributes)),
+        Node::Start(name @ ("footnoteReference" | "endnoteReference"), attributes) => {
+            if let Some(note) = notes.remove(&note_name(name.trim_end_matches("Reference"), attributes)) {
+                body.begin(None, false);
+                body.text(&note);
+                body.end();
+            }
+        }
         Node::Start("tr", _) => body.begin_row(),
         Node::Start("tc", _) => body.begin_cell(),
         Node::End("p") => body.end(),
@@ -97,6 +126,10 @@ fn word_paragraphs(xml: &[u8], styles: &Styles, extracted: &mut Extracted) -> Re
         Node::End("tbl") => body.gap(),
         _ => {}
     })
+}
+
+fn note_name(kind: &str, attributes: &Attributes<'_>) -> String {
+    format!("{kind} {}", attributes.get("id").unwrap_or_default())
 }
 
 // PowerPoint files (`.pptx`): the text of each slide and its notes.
@@ -198,7 +231,8 @@ fn read_style(node: &Node<'_>, styles: &mut Styles) {
 
 fn open_document_paragraphs(xml: &[u8], styles: &mut Styles, extracted: &mut Extracted) -> Result<(), Skip> {
     let mut body = Body::new(extracted);
-    let mut lists = 0_usize;
+    let (mut lists, mut pages) = (0_usize, 0_usize);
+    let (mut sheets, mut title) = (false, false);
     // Deleted text, stand-ins for objects, remarks, numbers of notes, and readings of signs.
     let mut left_out = 0_usize;
     const LEFT_OUT: &str = "tracked-changes annotation object-ole note-citation ruby-text";
@@ -209,7 +243,7 @@ fn open_document_paragraphs(xml: &[u8], styles: &mut Styles, extracted: &mut Ext
         Node::Start("style", _) => read_style(&node, styles),
         Node::Start("p", attributes) => {
             let level = attributes.get("style-name").and_then(|style| styles.level(&style));
-            body.begin(level, lists > 0);
+            body.begin(title.then_some(TITLE_LEVEL).or(level), lists > 0);
         }
         Node::Start("h", attributes) => {
             body.begin(attributes.parsed("outline-level").or(Some(1)), false);
@@ -224,15 +258,22 @@ fn open_document_paragraphs(xml: &[u8], styles: &mut Styles, extracted: &mut Ext
                 body.gap();
             }
         }
-        Node::Start("page", attributes) => {
-            if let Some(name) = attributes.get("name") {
-                body.part(&name);
-            }
+        Node::Start("spreadsheet", _) => sheets = true,
+        Node::Start("table", attributes) if sheets => {
+            body.part(&format!("sheet {}", attributes.get("name").unwrap_or_default()));
+        }
+        Node::Start("page", _) => {
+            pages += 1;
+            body.part(&format!("slide {pages}"));
         }
         Node::Start("table-row", _) => body.begin_row(),
         Node::Start("table-cell", _) => body.begin_cell(),
         Node::Text(text) => body.text(&text.replace('\n', " ")),
-        Node::Start("frame", _) => body.divide(),
+        Node::Start("frame", attributes) => {
+            title = attributes.get("class").is_some_and(|class| class == "title");
+            body.divide();
+        }
+        Node::End("frame") => title = false,
         Node::Start("tab", _) => body.text("\t"),
         Node::Start("line-break", _) => body.text("\n"),
         Node::Start("s", attributes) => {

@@ -355,7 +355,6 @@ mod tests {
     #[test]
     fn names_are_relative_to_a_directory() {
         assert_eq!(resolved("OEBPS", "text/one.xhtml#a"), "OEBPS/text/one.xhtml");
-        assert_eq!(resolved("OEBPS/x", "../a%20b.xhtml"), "OEBPS/a b.xhtml");
-        assert_eq!(resolved("", "../../a%"), "a%");
+        assert_eq!([resolved("OEBPS/x", "../a%20b.xhtml"), resolved("", "../../a%")], ["OEBPS/a b.xhtml", "a%"]);
     }
 }

@@ -23,6 +23,7 @@ struct Group {
     left_out: bool,
     in_title: bool,
     hidden: bool,
+    in_note: bool,
     /// The number of characters after one by its number, for programs that do not know it.
     stand_ins: usize,
 }
@@ -65,7 +66,13 @@ pub fn read(bytes: &[u8]) -> Result<Extracted, Skip> {
                 reader.decode();
                 reader.left = 0;
                 match groups.pop() {
-                    Some(group) => reader.group = group,
+                    Some(group) => {
+                        let note_ends = reader.group.in_note && !group.in_note;
+                        reader.group = group;
+                        if note_ends {
+                            reader.add(" ");
+                        }
+                    }
                     None => break,
                 }
             }
@@ -139,6 +146,11 @@ impl Reader {
             "v" | "deleted" => self.group.hidden = is_on,
             "plain" => self.group.hidden = false,
             "par" | "sect" | "page" => self.end(false),
+            // A note stands in the text that refers to it.
+            "footnote" => {
+                self.add(" ");
+                self.group.in_note = true;
+            }
             "line" | "lbr" => self.text("\n"),
             "tab" => self.text("\t"),
             "cell" | "nestcell" => self.text(" | "),
@@ -268,8 +280,9 @@ mod tests {
     fn paragraphs_headings_and_tables_are_read() {
         let rtf = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}{\info{\title Weir plan}{\author Ann}}
 {\pard\outlinelevel0 Weir\par}\pard Sch\'f6pfwerk, {\b gate}keeper\'92s {\v gone}\u8220?plan\u8221?.\par
-\pard\intbl Part\cell Year\cell\row\intbl Pump\par and hose\cell 1990\cell\row\pard{\*\generator x;}End \{a\}\par}";
-        let expected = "# Weir\nSchöpfwerk, gatekeeper’s “plan”.\nPart | Year\nPump and hose | 1990\nEnd {a}";
+\pard\intbl Part\cell Year\cell\row\intbl Pump\par and hose\cell 1990\cell\row\pard{\*\generator x;}End{\footnote {\b Not} yet.}of \{a\}\par}";
+        let expected =
+            "# Weir\nSchöpfwerk, gatekeeper’s “plan”.\nPart | Year\nPump and hose | 1990\nEnd Not yet. of {a}";
         assert_eq!(text(rtf), expected);
         assert_eq!(read(rtf.as_bytes()).expect("text").title.as_deref(), Some("Weir plan"));
     }

@@ -252,6 +252,14 @@ impl Issue {
         self.add_comments(other.comments);
     }
 
+    /// Returns why another record of the same number is not of this issue: GitLab numbers issues and merge requests
+    /// separately.
+    #[must_use]
+    pub fn conflict(&self, other: &Issue) -> Option<String> {
+        let reason = || format!("number {} is both an issue and a pull or merge request: {APART}", self.number);
+        (self.kind != other.kind).then(reason)
+    }
+
     /// Adds comments, sorts all by time and drops repetitions: a comment at the same address or, if one of the two has
     /// no address, one of the same kind by the same author at the same time. Of two versions of a comment the later one
     /// is kept.
@@ -262,6 +270,9 @@ impl Issue {
         self.comments = all.sorted();
     }
 }
+
+/// The advice for trackers that number issues and merge requests separately.
+pub(super) const APART: &str = "import merge requests into a namespace of their own";
 
 /// The rank of a record: a later update first, then a more complete record.
 fn standing(issue: &Issue) -> impl Ord + '_ {

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde::de::IgnoredAny;
-use serde_json::error::Category;
 use serde_json::{Deserializer, Value};
 
 use super::comments::Comments;
 use super::fields::{Fields, Reason, Repository, shown};
 use super::formats::{Found, Table, listed_issue, reader};
+use super::issue::APART;
 use super::{Issue, IssueComment, IssueKind};
-use crate::decode::{decode, mended};
+use crate::decode::{decode, mended, what_is_wrong};
 use crate::document::named;
 
 named! {
@@ -120,6 +120,9 @@ const SHOWN: usize = 40;
 /// The input is empty, its JSON breaks off or is invalid (except in JSON Lines, where that is a bad record), or nothing
 /// in it is an issue or a comment.
 pub fn read_issues(bytes: &[u8]) -> Result<IssueArchive, IssueFormatError> {
+    if bytes.starts_with(b"\x1f\x8b") {
+        return Err(IssueFormatError::Unknown { seen: "compressed with gzip: decompress it first".to_owned() });
+    }
     let (text, _) = decode(bytes);
     let mut all = Gathering::default();
     match text.trim_start().chars().next() {
@@ -180,16 +183,6 @@ fn values(text: &str, all: &mut Gathering) -> Result<(), IssueFormatError> {
         all.value(value, &place);
     }
     Ok(())
-}
-
-/// The parser's message, without the place that it repeats.
-fn what_is_wrong(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" at line ").next().unwrap_or(&text);
-    match error.classify() {
-        Category::Eof => format!("the JSON breaks off here ({text})"),
-        _ => format!("not valid JSON ({text})"),
-    }
 }
 
 fn beginning(text: &str) -> String {
@@ -336,18 +329,14 @@ impl Gathering {
         let number = issue.number;
         let given = std::mem::take(&mut issue.comments);
         if let Some((known, comments)) = self.issues.get_mut(&number) {
-            if !self.format.is_some_and(is_gitlab) || known.kind == issue.kind {
+            let Some(reason) = known.conflict(&issue).filter(|_| !self.format.is_some_and(is_github)) else {
                 known.merge(issue);
                 comments.add(given);
                 return;
-            }
-            let here = issue.kind == IssueKind::Issue;
-            self.note(
-                place,
-                format!("has the number {number} of another, and one is an issue, one a merge request: {APART}"),
-            );
+            };
+            self.note(place, reason);
             // The issue stays, whichever comes first.
-            if !here {
+            if issue.kind != IssueKind::Issue {
                 return;
             }
         }
@@ -411,6 +400,11 @@ fn is_gitlab(format: IssueFormat) -> bool {
     matches!(format, IssueFormat::GitlabExport | IssueFormat::GitlabPages | IssueFormat::GitlabCsv)
 }
 
+/// GitHub numbers both together, so two kinds are one issue of which a record says too little.
+fn is_github(format: IssueFormat) -> bool {
+    matches!(format, IssueFormat::GithubPages | IssueFormat::GhList | IssueFormat::Archive)
+}
+
 /// The repository of a record in an archive that names one, or none.
 fn of_archive(archive: &Option<Repository>, found: Option<Repository>) -> Option<Repository> {
     match (archive.clone(), found) {
@@ -421,9 +415,6 @@ fn of_archive(archive: &Option<Repository>, found: Option<Repository>) -> Option
         (named, found) => named.or(found),
     }
 }
-
-/// The advice for trackers that number issues and merge requests separately.
-const APART: &str = "import merge requests into a namespace of their own";
 
 fn joined(outer: &str, inner: &str) -> String {
     if outer.is_empty() { inner.to_owned() } else { format!("{outer}, {inner}") }

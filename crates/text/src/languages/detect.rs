@@ -8,8 +8,8 @@ use super::{Language, folded};
 use crate::lines::{extension, file_name};
 
 impl Language {
-    /// The language of a file, by its name or else by the `#!` on its first line, which may be empty. Of a name without a dot, the first line
-    /// says more.
+    /// The language of a file, by its name or else by the `#!` on its first line, which may be empty. Of a name without a dot, the
+    /// first line says more.
     ///
     /// ```
     /// use tamis_text::Language;

@@ -334,8 +334,7 @@ mod tests {
     fn dialects_come_along_with_the_name_alone() {
         let names = |text| Language::selection(text).iter().map(|language| language.name).collect::<Vec<_>>();
         assert_eq!([names("JavaScript"), names("node")], [["javascript", "jsx"], ["javascript", "jsx"]]);
-        assert_eq!(names("tsx"), ["tsx"]);
-        assert_eq!(names(".ts"), ["typescript"]);
+        assert_eq!([names("tsx"), names(".ts")], [["tsx"], ["typescript"]]);
         assert_eq!(names("nothing"), [""; 0]);
     }
 }

@@ -122,7 +122,11 @@ fn day_of(path: &str, outline: &Outline, options: &NoteOptions, notes: &mut Vec<
     let (date, moment) = match said {
         Some(moment) => (moment.to_zoned(zone.clone()).date(), moment),
         None => {
-            let date = dates::day_of_name(name)?;
+            let Some(date) = dates::day_of_name(name) else {
+                let impossible = dates::in_name(name).map(str::to_owned);
+                notes.extend(impossible.map(|value| crate::Note::UnreadableDate { key: None, value }));
+                return None;
+            };
             (date, dates::midnight(date, zone)?)
         }
     };

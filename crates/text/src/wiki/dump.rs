@@ -172,7 +172,10 @@ fn read_xml(
             state.root = true;
         }
         let reason = match event {
-            Err(_) if !state.root => return no_dump("something other than XML".to_owned()),
+            // A compressed dump can break off before its first element.
+            Err(error) if !state.root && !matches!(error, quick_xml::Error::Io(_)) => {
+                return no_dump("something other than XML".to_owned());
+            }
             Ok(Event::Eof) if !state.root => return no_dump("no element".to_owned()),
             Ok(Event::Eof) => match state.path.last() {
                 None => return Ok(state.finish()),

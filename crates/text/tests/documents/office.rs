@@ -28,13 +28,13 @@ fn the_parts_of_a_word_file_are_found_by_its_relations() {
     let main = relations(&[("r", "officeDocument", "/word/document2.xml")]);
     let own = relations(&[("a", "styles", "styles7.xml"), ("b", "footnotes", "../notes/f.xml")]);
     let styles = "<styles><style styleId='A'><name val='heading 2'/></style></styles>";
-    let body = "<d><p><pPr><pStyle val='A'/></pPr><r><t>Mill</t></r></p><p><r><t>Gristmill ledger.</t></r></p></d>";
+    let body = "<d><p><pPr><pStyle val='A'/></pPr><r><t>Mill</t></r></p><p><r><t>Gristmill ledger.</t><footnoteReference id='2'/></r></p></d>";
     let file = archive(&[
         ("_rels/.rels", main.as_bytes()),
         ("word/_rels/document2.xml.rels", own.as_bytes()),
         ("word/document2.xml", body.as_bytes()),
         ("word/styles7.xml", styles.as_bytes()),
-        ("notes/f.xml", b"<n><p><r><t>A note.</t></r></p></n>"),
+        ("notes/f.xml", b"<n><footnote id='2'><p><r><t>A note.</t></r></p></footnote></n>"),
     ]);
     assert_eq!(text("a.docx", &file).as_deref(), Ok("## Mill\nGristmill ledger.\nA note."));
 }
@@ -99,6 +99,32 @@ fn slides_are_read_in_their_order_with_their_notes() {
     ]);
     let expected = "[slide 1]\n## Weirs\nThey hold water.\nName | Year\nSpeak slowly.\n[slide 2]\nThanks";
     assert_eq!(text("a.pptx", &file).as_deref(), Ok(expected));
+}
+
+#[test]
+fn a_note_stands_where_the_text_refers_to_it() {
+    let own = relations(&[("f", "footnotes", "footnotes.xml"), ("e", "endnotes", "endnotes.xml")]);
+    let body = "<d><p><pPr><outlineLvl val='0'/></pPr><r><t>Alpha</t></r></p><p><r><t>Rivers</t><footnoteReference id='2'/></r><r><t>run.</t></r></p>
+        <tbl><tr><tc><p><r><t>Hills</t><endnoteReference id='2'/></r></p></tc></tr></tbl></d>";
+    let note = |kind: &str, text: &str| format!("<n><{kind} id='0'><p/></{kind}><{kind} id='2'>{text}</{kind}></n>");
+    let file = archive(&[
+        ("word/document.xml", body.as_bytes()),
+        ("word/_rels/document.xml.rels", own.as_bytes()),
+        ("word/footnotes.xml", note("footnote", "<p><r><t>One.</t></r></p><p><r><t>Two.</t></r></p>").as_bytes()),
+        ("word/endnotes.xml", note("endnote", "<p><r><t>Three.</t></r></p>").as_bytes()),
+    ]);
+    assert_eq!(text("a.docx", &file).as_deref(), Ok("# Alpha\nRivers run.\nOne.\nTwo.\nHills Three."));
+}
+
+#[test]
+fn parts_of_open_documents_have_names() {
+    let sheet = "<d><spreadsheet><table name='Plan'><table-row><table-cell><p>37</p></table-cell></table-row></table></spreadsheet></d>";
+    let slides = "<d><presentation><page name='p1'><frame class='title'><p>Swarms</p></frame><frame><p>At dusk.</p></frame></page></presentation></d>";
+    for (path, content, expected) in
+        [("a.ods", sheet, "[sheet Plan]\n37"), ("a.odp", slides, "[slide 1]\n## Swarms\nAt dusk.")]
+    {
+        assert_eq!(text(path, &archive(&[("content.xml", content.as_bytes())])).as_deref(), Ok(expected));
+    }
 }
 
 #[test]

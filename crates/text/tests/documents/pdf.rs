@@ -6,6 +6,8 @@ use super::files::{pages, pdf, stream};
 
 const SENTENCE: &str = "The quick marlin swims around the reef";
 
+const HELVETICA: &str = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
+
 /// The text of a file, without the line that names its page.
 fn text(bytes: &[u8]) -> Result<String, Skip> {
     let document = read_document("a.pdf", bytes, &Options::default())?.expect("a document");
@@ -48,8 +50,7 @@ fn map(lines: &[String]) -> String {
 
 #[test]
 fn actual_text_stands_for_the_glyphs_that_it_covers() {
-    let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
-    let show = |content: &str| text(&shown(&format!("BT /F 12 Tf 72 700 Td {content} ET"), font, &[]));
+    let show = |content: &str| text(&shown(&format!("BT /F 12 Tf 72 700 Td {content} ET"), HELVETICA, &[]));
     let covered = "(A ) Tj /Span << /ActualText (fishladder) >> BDC (f1sh) Tj /P BMC (l@dder) Tj EMC EMC ( opens) Tj";
     assert_eq!(show(covered).as_deref(), Ok("A fishladder opens"));
     let wide = "/Span << /Lang (en) /ActualText <feff00fc> >> BDC (u) Tj EMC (ber) Tj";
@@ -176,16 +177,15 @@ fn a_stream_without_a_length_reaches_to_its_end() {
 
 #[test]
 fn a_few_letters_are_a_text() {
-    let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
-    assert_eq!(text(&shown("BT /F 12 Tf (Invoice 4711 paid) Tj ET", font, &[])).as_deref(), Ok("Invoice 4711 paid"));
-    assert_eq!(text(&shown("BT /F 12 Tf (- . -) Tj ET", font, &[])), Err(Skip::NoText));
+    let read = |letters: &str| text(&shown(&format!("BT /F 12 Tf ({letters}) Tj ET"), HELVETICA, &[]));
+    assert_eq!(read("Invoice 4711 paid").as_deref(), Ok("Invoice 4711 paid"));
+    assert_eq!(read("- . -"), Err(Skip::NoText));
 }
 
 #[test]
 fn text_in_fields_and_text_shown_twice_is_read_once() {
-    let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
     let twice = "BT /F 12 Tf 72 700 Td (Bold) Tj ET BT /F 12 Tf 72.2 700 Td (Bold) Tj ET";
-    assert_eq!(text(&shown(twice, font, &[])).as_deref(), Ok("Bold"));
+    assert_eq!(text(&shown(twice, HELVETICA, &[])).as_deref(), Ok("Bold"));
     let mut objects = pages(stream("", b""));
     objects[2] = b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Annots [6 0 R 7 0 R 9 0 R] >>".to_vec();
     objects.push(b"<< /Subtype /Widget /Rect [50 600 90 620] /AP << /N 8 0 R >> >>".to_vec());

@@ -106,6 +106,7 @@ fn what_is_none_of_the_formats_says_what_it_is_and_what_would_do() {
             assert!(error.contains(form), "{error}");
         }
     }
+    assert!(read_issues(b"\x1f\x8b\x08").expect_err("packed").to_string().contains("gzip: decompress it"));
     for text in ["", " \n\n", "\u{feff}"] {
         assert_eq!(read_issues(text.as_bytes()), Err(IssueFormatError::Empty));
     }

@@ -71,6 +71,8 @@ fn issues_and_merge_requests_of_gitlab_have_numbers_of_their_own_and_marks_and_l
         let says = |bad: &String| bad.starts_with(&format!("line {line}: ")) && bad.contains("namespace");
         assert!(bad(&archive).iter().all(says));
     }
+    let own = read(b"{\"number\":5,\"title\":\"A\"}\n{\"number\":5,\"kind\":\"pull_request\",\"title\":\"B\"}\n");
+    assert!(bad(&own)[0].contains("number 5 is both"), "{own:?}");
     let marked = |text: &str| read(format!("\u{feff}{}", text.replace('\n', "\r\n")).as_bytes());
     let table = String::from_utf8(fixture("gitlab.csv")).expect("it is UTF-8");
     assert_eq!(marked(&table), read(table.as_bytes()));

@@ -477,19 +477,15 @@ mod tests {
         let answer = br#"{"result": {"points-1": [{"score": 1}, {"score": 2}], "b": [{}]}, "c": ["no", "object"]}"#;
         let pretty = serde_json::from_slice::<Value>(answer).and_then(|answer| serde_json::to_vec_pretty(&answer));
         for text in [&answer[..], &pretty.expect("JSON")] {
-            assert_eq!(
-                error(text),
-                "line 1: no field score (or similarity and bm25), only c, result; the results seem to be inside; \
-                 jq -c '.result.\"points-1\"[]' prints one per line; nothing is written"
-            );
+            let said = "line 1: no field score (or similarity and bm25), only c, result; the results seem to be inside; \
+                        jq -c '.result.\"points-1\"[]' prints one per line; nothing is written";
+            assert_eq!(error(text), said);
         }
         assert!(error(b"{\"a\": 1}").contains("only a; name the score's field with --score"));
         let chroma = error(br#"{"ids": [["a", "b"]], "distances": [[0.1, 0.4]], "embeddings": null}"#);
-        assert!(
-            chroma
-                .contains("jq -c '[.distances[0], .ids[0]] | transpose[] | {distance: .[0], id: .[1]}' prints one per line; then use --score distance"),
-            "{chroma}"
-        );
+        let way = "jq -c '[.distances[0], .ids[0]] | transpose[] | {distance: .[0], id: .[1]}' prints one per line; \
+                   then use --score distance";
+        assert!(chroma.contains(way), "{chroma}");
         let pairs = error(br#"[[{"page_content": "a"}, 0.9], [{"page_content": "b"}, 0.1]]"#);
         assert!(pairs.contains("jq -c '.[] | .[0] + {score: .[1]}' prints one per line"), "{pairs}");
     }

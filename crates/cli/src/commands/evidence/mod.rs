@@ -10,12 +10,13 @@ use crate::layout::Page;
 use crate::output::Output;
 use crate::print::text::{counted, label, visible};
 use crate::session::Session;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::{Args, Subcommand};
 use owo_colors::OwoColorize;
 use sql::{SqlArguments, ViewArguments, ViewsArguments};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use tamis::Error;
 use tamis::evidence::{
     EvidenceImport, EvidenceRecord, RankRequest, RankedEvidence, RankedFragment, VectorMatches, VectorSearchRequest,
 };
@@ -52,7 +53,7 @@ pub enum EvidenceAction {
 /// Flags of `tamis evidence export`.
 #[derive(Debug, Args)]
 pub struct EvidenceExportArguments {
-    /// File to write in place of standard output; an existing file is replaced
+    /// File to write in place of standard output, which - is too; an existing file is replaced
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Export this namespace, in place of the current one
@@ -158,13 +159,20 @@ fn add(arguments: &EvidenceAddArguments, global: &Global, output: &Output) -> Re
         namespace: arguments.namespace.clone(),
         ..EvidenceImport::new(arguments.origin.as_str(), [arguments.record.clone()])
     };
-    import_and_report(
+    let added = import_and_report(
         Ending { json: arguments.json, wait: false },
         global,
         output,
         |_| Ok(import),
         |index, import, progress| index.evidence().import(&import, progress),
-    )
+    );
+    // The only record has no line, and nothing is left without it.
+    added.map_err(|error| match error.downcast_ref() {
+        Some(Error::Unreadable { records }) => {
+            anyhow!("{}", records.iter().map(|record| &*record.reason).collect::<String>())
+        }
+        _ => error,
+    })
 }
 
 /// Prints the fragments, and with `--link` stores edges for them.
@@ -215,7 +223,7 @@ fn export(arguments: &EvidenceExportArguments, global: &Global, output: &Output)
     let config = session.config()?;
     let index = session.open_existing(config)?;
     let namespace = arguments.namespace.as_deref();
-    let Some(file) = &arguments.file else {
+    let Some(file) = arguments.file.as_deref().filter(|file| *file != Path::new("-")) else {
         let mut out = output.exact();
         let records = index.evidence().export(namespace, &mut out)?;
         return Ok(Exit::found(records > 0));

@@ -196,6 +196,7 @@ fn rows(out: &mut dyn Page, answer: &SqlAnswer) -> io::Result<()> {
             table.row(row.iter().map(|value| match value {
                 SqlValue::Null => "–".to_owned(),
                 SqlValue::Text(text) => cell(text),
+                SqlValue::Real(number) => rounded(*number).to_string(),
                 number => text(number),
             }));
         }
@@ -223,6 +224,11 @@ fn cell(text: &str) -> String {
         None => line.into_owned(),
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
     }
+}
+
+/// A number to four places, unless it is very small or large; programs get all of it.
+fn rounded(number: f64) -> f64 {
+    if (1e-3..1e9).contains(&number.abs()) { (number * 1e4).round() / 1e4 } else { number }
 }
 
 /// A value as text; null is empty.
@@ -344,5 +350,6 @@ mod tests {
         let mut lines = Vec::new();
         json_lines(&mut lines, &answer).unwrap();
         assert_eq!(String::from_utf8(lines).unwrap(), "{\"id\":1,\"id_2\":2,\"at\":null}\n");
+        assert_eq!([1.0 / 3.0, -2.5, 1e-7].map(rounded), [0.3333, -2.5, 1e-7]);
     }
 }

@@ -17,7 +17,7 @@ use clap::{Args, Subcommand};
 use github::ImportGithubArguments;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use report::{Ending, STANDARD_INPUT_NAME, check_standard_input_once, import_and_report, inputs, is_standard_input};
+use report::{Ending, STANDARD_INPUT_NAME, check_standard_input_once, import_and_report, inputs, stream};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use tamis::config::Config;
@@ -117,11 +117,16 @@ pub struct ImportWikiArguments {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// Read the pages of these namespaces of the wiki: 0 articles, 4 project, 12 help
-    #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_values_t = [0, 4, 12])]
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_values_t = [0, 4, 12], value_parser = number)]
     pub pages_of: Vec<i32>,
     /// Flags of every import.
     #[command(flatten)]
     pub common: ImportFlags,
+}
+
+/// The number of a namespace of a wiki.
+fn number(text: &str) -> Result<i32, &'static str> {
+    text.parse().map_err(|_| "must be whole numbers, separated by commas")
 }
 
 /// Flags of `tamis import conversations`.
@@ -318,9 +323,9 @@ fn wiki(arguments: &ImportWikiArguments, global: &Global, output: &Output) -> Re
         };
         for file in &arguments.files {
             let origin = flags.origin.as_deref();
-            match is_standard_input(file)? {
-                true => import.read(STANDARD_INPUT_NAME, io::stdin().lock(), origin, &options)?,
-                false => import.read_file(file, origin, &options)?,
+            match stream(file)? {
+                Some(stream) => import.read(STANDARD_INPUT_NAME, stream, origin, &options)?,
+                None => import.read_file(file, origin, &options)?,
             }
         }
         Ok(import)
@@ -386,7 +391,7 @@ fn evidence(arguments: &ImportEvidenceArguments, global: &Global, output: &Outpu
 /// # Errors
 /// `out` cannot be written.
 pub fn print_list(out: &mut dyn Page, imported: &[Imported]) -> io::Result<()> {
-    let mut table = Columns::new(&["origin", "namespace", "collection", ">documents", ">passages", "newest"]);
+    let mut table = Columns::new(&["=origin", "namespace", "collection", ">documents", ">passages", "newest"]);
     for one in imported {
         table.row([
             label(&one.origin).into_owned(),

@@ -11,10 +11,11 @@ use crate::print::text::{count, counted, label, milliseconds, visible};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::{background_embedding, interrupt};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use owo_colors::OwoColorize;
 use serde::Serialize;
-use std::io::{self, IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use tamis::config::Config;
 use tamis::import::{ImportCounts, ImportInput, ImportSummary};
@@ -28,9 +29,9 @@ pub const STANDARD_INPUT_NAME: &str = "standard input";
 
 /// Reads the inputs.
 pub fn inputs(files: &[PathBuf]) -> Result<Vec<ImportInput>> {
-    let input = |file: &PathBuf| match is_standard_input(file)? {
-        true => Ok(ImportInput::stream(STANDARD_INPUT_NAME, io::stdin().lock())?),
-        false => Ok(ImportInput::file(file)?),
+    let input = |file: &PathBuf| match stream(file)? {
+        Some(stream) => Ok(ImportInput::stream(STANDARD_INPUT_NAME, stream)?),
+        None => Ok(ImportInput::file(file)?),
     };
     check_standard_input_once(files)?;
     files.iter().map(input).collect()
@@ -45,13 +46,22 @@ pub fn check_standard_input_once(files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// True if the name stands for standard input, which must not be a terminal.
-pub fn is_standard_input(file: &Path) -> Result<bool> {
-    let named = file == Path::new(STANDARD_INPUT);
-    if named && io::stdin().is_terminal() {
-        bail!("`-` reads standard input, which is a terminal: pipe something in, or name a file");
+/// The directories of the descriptors that a shell names for `<(COMMAND)`. Their numbers change from one import to the next.
+const DESCRIPTORS: [&str; 2] = ["/dev/fd", "/proc/self/fd"];
+
+/// Opens an input without a name of its own: standard input, which must not be a terminal, or a descriptor. `None` for a file.
+pub fn stream(file: &Path) -> Result<Option<Box<dyn Read>>> {
+    if file == Path::new(STANDARD_INPUT) {
+        if io::stdin().is_terminal() {
+            bail!("`-` reads standard input, which is a terminal: pipe something in, or name a file");
+        }
+        return Ok(Some(Box::new(io::stdin().lock())));
     }
-    Ok(named)
+    if !DESCRIPTORS.iter().any(|directory| file.starts_with(directory)) {
+        return Ok(None);
+    }
+    let file = File::open(file).with_context(|| format!("{}: cannot be read", file.display()))?;
+    Ok(Some(Box::new(file)))
 }
 
 /// The JSON form: what the import did, and the run that published and embedded it.

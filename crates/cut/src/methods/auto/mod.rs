@@ -29,10 +29,10 @@ declare! {
     /// wanted, all that pass the [`Gate`](crate::Gate)'s level are kept. Otherwise β follows what is wanted: 0.5 for the one answer, 2 for
     /// the best ones and where no gate decides, and 4 for all.
     ///
-    /// Scaling or shifting the values changes nothing when the background moves along. A pool without a background has μ
-    /// estimated as the value of its last candidate, and the diagnostic `background` reads `estimated`. Then the cut has no
-    /// probabilities, unless labels gave the pool its [`Relevance`]: a scale that nothing measured only shows where the list breaks. O(n · w), w the
-    /// number of undecided candidates: well under a millisecond for 200.
+    /// Scaling or shifting the values changes nothing when the background moves along. A pool without a background has μ estimated as
+    /// the value of its last candidate, and the diagnostic `background` reads `estimated`. Then the cut has no probabilities, unless
+    /// labels gave the pool its [`Relevance`]: a scale that nothing measured only shows where the list breaks. O(n · w), w the number
+    /// of undecided candidates: well under a millisecond for 200.
     pub struct Auto = "auto" on Score, "keeps what is expected to serve best, by probabilities of relevance" {
         /// The amount wanted: `one` answer, the `best`, `all` on the topic, or `auto`: what is expected to serve best.
         pub want: Want = Want::Auto, Range::Choice(Want::NAMES);

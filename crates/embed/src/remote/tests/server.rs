@@ -54,20 +54,15 @@ fn answer(mut stream: TcpStream, reply: Reply, requests: &Sender<String>) {
     let count = sent["input"].as_array().map_or(0, Vec::len);
     // A test that has seen enough no longer listens.
     let _ = requests.send(format!("{head}{body}"));
-    let http = |status: u16, headers: &str, length: usize, body: &str| {
+    let http = |status: u16, headers: &str, missing: usize, body: &str| {
+        let length = body.len() + missing;
         format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}")
     };
     let text = match reply {
-        Reply::Http(status, headers, body) => http(status, headers, body.len(), &body),
-        Reply::Vectors(dimension) => {
-            let body = vectors(0..count, dimension);
-            http(200, "", body.len(), &body)
-        }
-        Reply::Made(make) => {
-            let body = make(&sent).to_string();
-            http(200, "", body.len(), &body)
-        }
-        Reply::CutShort(body) => http(200, "", body.len() + 100, body),
+        Reply::Http(status, headers, body) => http(status, headers, 0, &body),
+        Reply::Vectors(dimension) => http(200, "", 0, &vectors(0..count, dimension)),
+        Reply::Made(make) => http(200, "", 0, &make(&sent).to_string()),
+        Reply::CutShort(body) => http(200, "", 100, body),
         Reply::Hang => {
             // Ends when the client closes the connection.
             let _ = reader.read(&mut [0]);

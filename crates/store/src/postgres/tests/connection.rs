@@ -1,7 +1,6 @@
 //! A server without a free connection, connections that nobody needs or that break, standbys, and waiting for changes of other processes.
 
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -84,11 +83,14 @@ fn connections_that_nobody_needs_are_given_back() {
     }
 }
 
+fn with_parameter(url: &str, parameter: &str) -> String {
+    format!("{url}{}{parameter}", if url.contains('?') { '&' } else { '?' })
+}
+
 #[test]
 fn settings_of_the_address_override_ours() {
     let Some(test) = store() else { return };
-    let separator = if test.url().contains('?') { '&' } else { '?' };
-    let url = format!("{}{separator}options=-c%20statement_timeout%3D7s", test.url());
+    let url = with_parameter(&test.url(), "options=-c%20statement_timeout%3D7s");
     let shown = |url: &str| {
         let connections = Connections::new(url).unwrap();
         connections
@@ -232,9 +234,7 @@ fn the_server_that_takes_changes_is_found_among_several() {
     let Some(test) = store() else { return };
     let url = test.url();
     let (start, rest) = url.split_once('@').expect("a user");
-    let several = format!("{start}@127.0.0.1:1,{rest}");
-    let separator = if several.contains('?') { '&' } else { '?' };
-    let several = format!("{several}{separator}target_session_attrs=read-write");
+    let several = with_parameter(&format!("{start}@127.0.0.1:1,{rest}"), "target_session_attrs=read-write");
     let found = PostgresStore::open(&several, "here").expect("the second one");
     assert!(found.address().starts_with("postgres://127.0.0.1:1,"), "{}", found.address());
     found.status().expect("it answers");
@@ -257,9 +257,8 @@ fn a_server_that_says_nothing_is_passed_over() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let (url, port) = (test.url(), silent.local_addr().expect("an address").port());
     let (start, rest) = url.split_once('@').expect("a user");
-    let separator = if rest.contains('?') { '&' } else { '?' };
-    let several =
-        format!("{start}@127.0.0.1:{port},{rest}{separator}target_session_attrs=read-write&connect_timeout=1");
+    let parameters = "target_session_attrs=read-write&connect_timeout=1";
+    let several = with_parameter(&format!("{start}@127.0.0.1:{port},{rest}"), parameters);
     let found = PostgresStore::open(&several, "here").expect("the second one");
     found.status().expect("it answers");
 }

@@ -197,6 +197,9 @@ const SYMBOLS: &[&str] = &[
 ];
 const LANGUAGES: &[&str] = &["rust", "markdown", "go", "python"];
 const AUTHORS: &[&str] = &["Ada", "ADA", "Grüße", "GRÜSSE", "Bo"];
+/// What filters ask for.
+const GLOBS: &[&str] = &["*.rs", "src/", "!src/deep", "src/*.md", "!*.md", "moved"];
+const NAMES: &[&str] = &["open", "Store::open", "Store::o*", "*", "Get", "net/http.Get", "open*", "Map<K, V>::get", ""];
 const LABELS: &[&str] = &["Bug", "bug", "feature", "Straße", "STRASSE"];
 
 pub(crate) fn document(random: &mut Random, namespace: &str, number: usize) -> NewDocument {
@@ -253,20 +256,17 @@ impl Both {
         postgres.retrievers.sizes.patience = usize::MAX;
         let mut in_memory = postgres.another();
         in_memory.retrievers.sizes.patience = 0;
-        let directory = tempfile::tempdir().unwrap();
-        let embedded = EmbeddedStore::open(directory.path(), Access::ReadWrite).unwrap();
+        let (_directory, embedded) = embedded();
         let mut random = Random(seed);
-        let mut both = Both { postgres, in_memory, embedded, passages: Vec::new(), _directory: directory };
+        let mut both = Both { postgres, in_memory, embedded, passages: Vec::new(), _directory };
         for namespace in NAMESPACES {
-            let put = (0..documents).map(|number| Change::Put(document(&mut random, namespace, number))).collect();
-            both.apply(put);
+            both.apply((0..documents).map(|at| Change::Put(document(&mut random, namespace, at))).collect());
         }
         both.embed(&mut random, &Filter::default());
         // Some documents are replaced, moved or deleted.
         for namespace in NAMESPACES {
-            let (ours, theirs) =
-                (both.postgres.documents(namespace).unwrap(), both.embedded.documents(namespace).unwrap());
-            for (ours, theirs) in ours.iter().zip(&theirs).step_by(7) {
+            let ours = both.postgres.documents(namespace).unwrap().into_iter();
+            for (ours, theirs) in ours.zip(both.embedded.documents(namespace).unwrap()).step_by(7) {
                 let replaced = NewDocument { path: ours.path.clone(), ..document(&mut random, namespace, 1_000) };
                 let path = format!("moved/{}", ours.path);
                 let choice = random.below(3);
@@ -309,16 +309,14 @@ impl Both {
     }
 
     pub fn number(&mut self) {
-        let ours = self.postgres.select(&Filter::default()).unwrap();
-        let theirs = self.embedded.select(&Filter::default()).unwrap();
-        self.passages = ours.iter().map(|one| one.passage).zip(theirs.iter().map(|one| one.passage)).collect();
-        let (ours, theirs): (Vec<_>, Vec<_>) = self.passages.iter().copied().unzip();
-        let ours = self.postgres.passages(&[], &ours).unwrap();
-        let theirs = self.embedded.passages(&[], &theirs).unwrap();
-        let name = |passage: &crate::StoredPassage| {
-            (passage.namespace.clone(), passage.path.clone(), passage.ordinal, passage.text.clone())
-        };
-        assert_eq!(ours.iter().map(name).collect::<Vec<_>>(), theirs.iter().map(name).collect::<Vec<_>>());
+        let [ours, theirs] = [&*self.postgres as &dyn crate::Store, &self.embedded].map(|store| {
+            let ids: Vec<PassageId> = store.select(&Filter::default()).unwrap().iter().map(|one| one.passage).collect();
+            let passages = store.passages(&[], &ids).unwrap().into_iter();
+            let names = passages.map(|one| (one.namespace, one.path, one.ordinal, one.text)).collect::<Vec<_>>();
+            (ids, names)
+        });
+        assert_eq!(ours.1, theirs.1);
+        self.passages = ours.0.into_iter().zip(theirs.0).collect();
     }
 
     /// The embedded store's numbers of our passages.
@@ -342,20 +340,12 @@ impl Both {
                 3 => filter.languages.push(random.one_of(LANGUAGES).to_string()),
                 4 => filter.kinds.push(random.one_of(&["function", "type", "section"]).to_string()),
                 5 => filter.roles.push(random.one_of(&["main", "test"]).to_string()),
-                6 => {
-                    let globs = ["*.rs", "src/", "!src/deep", "src/*.md", "!*.md", "moved"];
-                    filter.path_globs.push(random.one_of(&globs).to_string());
-                }
+                6 => filter.path_globs.push(random.one_of(GLOBS).to_string()),
                 7 => filter.ids.extend((0..60).map(|_| random.one_of(&self.passages).0)),
-                8 => {
-                    let names =
-                        ["open", "Store::open", "Store::o*", "*", "Get", "net/http.Get", "open*", "Map<K, V>::get", ""];
-                    filter.symbols.push(random.one_of(&names).to_string());
-                }
+                8 => filter.symbols.push(random.one_of(NAMES).to_string()),
                 9 => {
-                    let condition =
-                        AttributeCondition::new(*random.one_of(&["label", "state"]), [*random.one_of(LABELS)]);
-                    filter.attributes.push(condition);
+                    let name = *random.one_of(&["label", "state"]);
+                    filter.attributes.push(AttributeCondition::new(name, [*random.one_of(LABELS)]));
                 }
                 10 => filter.authors.push(random.one_of(&["ada", "GRÜßE", "bo", "nobody"]).to_string()),
                 _ => {

@@ -1,8 +1,8 @@
 //! Similarity thresholds by language, measured on the index itself.
 //!
-//! Two symbols of one file are mostly related, and two of different files mostly are not. The similarities of both kinds of
-//! pair under a model show what a similarity is worth there. A calibration looks up the symbols of a language
-//! and draws pairs of both kinds (`pairs`), takes a threshold from their similarities and stores it. `search::rule` decides which threshold holds.
+//! Two symbols of one file are mostly related, and two of different files mostly are not. The similarities of both kinds of pair under
+//! a model show what a similarity is worth there. A calibration looks up the symbols of a language and draws pairs of both kinds
+//! (`pairs`), takes a threshold from their similarities and stores it. `search::rule` decides which threshold holds.
 
 mod pairs;
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 use rayon::prelude::*;
+use serde_json::{Map, Value};
 use tamis_store::{Change, EVIDENCE_COLLECTION, EdgeKind, EvidenceKey, EvidenceRecord, Page};
 
 use super::check::checked;
@@ -342,21 +343,50 @@ pub(crate) fn read_lines(
             Err(_) => bad.push(UnreadableRecord { position, reason: "no UTF-8".to_owned() }),
             Ok(line) => match serde_json::from_str(line) {
                 Ok(record) => each(position, record),
-                Err(error) => bad.push(UnreadableRecord { position, reason: error_text(&error) }),
+                Err(error) => bad.push(UnreadableRecord { position, reason: error_text(line, &error) }),
             },
         }
     }
 }
 
 /// The error of a line. The parser's own line number is always 1.
-fn error_text(error: &serde_json::Error) -> String {
+fn error_text(line: &str, error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let told = match text.rsplit_once(" at line ") {
-        Some((reason, _)) if error.column() > 0 && !error.is_data() => format!("{reason} at byte {}", error.column()),
-        Some((reason, _)) => reason.to_owned(),
-        None => text,
+    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+    without_middle(match serde_json::from_str(line) {
+        Err(_) => format!("byte {}: not valid JSON ({reason})", error.column()),
+        Ok(Value::Object(record)) => wrong_field(&record).unwrap_or_else(|| reason.to_owned()),
+        Ok(_) => "is not an object".to_owned(),
+    })
+}
+
+/// Most fields of a record that are tried; the largest has fewer.
+const FIELDS: usize = 50;
+
+/// Names the field whose value the parser refuses, which its message leaves out: without that field, the message is another.
+fn wrong_field(record: &Map<String, Value>) -> Option<String> {
+    let refusal = |record: Map<String, Value>| {
+        let read: Result<EvidenceRecord, _> = serde_json::from_value(Value::Object(record));
+        read.err().map(|error| error.to_string())
     };
-    without_middle(told)
+    let reason = refusal(record.clone()).filter(|_| record.len() <= FIELDS)?;
+    let (refused, expected) = reason.split_once(", expected ")?;
+    let expected = match expected {
+        _ if refused.starts_with("unknown field") => return None,
+        "a sequence" => "a list",
+        "a string" => "a text",
+        "f64" => "a number",
+        "i32" | "i64" | "u32" | "u64" => "a whole number",
+        other => other,
+    };
+    // Nothing is read without its kind, so that comes last.
+    let (kind, fields): (Vec<_>, Vec<_>) = record.iter().partition(|(name, _)| *name == "record");
+    let (name, value) = fields.into_iter().chain(kind).find(|(name, _)| {
+        let mut others = record.clone();
+        others.remove(*name);
+        refusal(others).as_ref() != Some(&reason)
+    })?;
+    Some(format!("`{name}` is {value}, not {expected}"))
 }
 
 /// The most characters kept at the beginning and at the end of a message.
@@ -381,7 +411,9 @@ mod tests {
     fn each_line_is_read_by_itself() {
         let text = b"\xef\xbb\xbf{\"record\":\"task\",\"id\":\"t\",\"question\":\"?\"}\r\n\n  \n{\"record\":\"claim\",\"id\":\"c\"}\n\
             {\"record\":\"job\"}\n{\"record\":\"task\",\"id\":\"t\",\"question\":\"?\",\"why\":1}\n{\n\xff\n{\"id\":\"t\"}\n\
-            {\"record\":\"task\",\"id\":\"t\",\"id\":\"u\",\"question\":\"?\"}\n"
+            {\"record\":\"task\",\"id\":\"t\",\"id\":\"u\",\"question\":\"?\"}\n\
+            {\"record\":\"work\",\"id\":\"w\",\"title\":\"T\",\"authors\":\"Ada\",\"year\":\"2019\"}\n\
+            {\"record\":\"edge\",\"source_id\":\"f\",\"target_type\":\"clam\"}\n[]\n"
             .to_vec();
         let (mut good, mut bad) = (Vec::new(), Vec::new());
         let input = ImportInput { name: "a.jsonl".into(), bytes: text };
@@ -392,12 +424,15 @@ mod tests {
             told,
             [
                 "a.jsonl: line 4: missing field `task_id`",
-                "a.jsonl: line 5: unknown variant `job`, expected one of `task`, `work`, `page`, `fragment`, `claim`, `edge`",
+                "a.jsonl: line 5: `record` is \"job\", not one of `task`, `work`, `page`, `fragment`, `claim`, `edge`",
                 "a.jsonl: line 6: unknown field `why`, expected one of `id`, `question`, `status`, `created_at`",
-                "a.jsonl: line 7: EOF while parsing an object at byte 1",
+                "a.jsonl: line 7: byte 1: not valid JSON (EOF while parsing an object)",
                 "a.jsonl: line 8: no UTF-8",
                 "a.jsonl: line 9: missing field `record`",
                 "a.jsonl: line 10: duplicate field `id`",
+                "a.jsonl: line 11: `authors` is \"Ada\", not a list",
+                "a.jsonl: line 12: `target_type` is \"clam\", not one of `fragment`, `claim`, `page`, `work`",
+                "a.jsonl: line 13: is not an object",
             ]
         );
 
@@ -406,7 +441,7 @@ mod tests {
         let input = ImportInput { name: "a.jsonl".into(), bytes: text.into_bytes() };
         read_lines(&input, |_, _| panic!("no record"), &mut bad);
         assert!(bad[0].reason.chars().count() < 500, "{}", bad[0].reason);
-        assert!(bad[0].reason.starts_with("unknown variant `xxx"), "{}", bad[0].reason);
+        assert!(bad[0].reason.starts_with("`record` is \"xxx"), "{}", bad[0].reason);
         assert!(bad[0].reason.ends_with("`claim`, `edge`"), "{}", bad[0].reason);
     }
 }

@@ -276,8 +276,8 @@ mod tests {
     const CONVEX: Fusion = Fusion::Convex { weight: 0.3 };
     const READING: Reading = Reading { orientation: Orientation::Score, sort: false, weight: 0.5 };
 
-    /// Entries from a header and lines of numbers; an empty field is left out.
-    fn list(text: &str) -> Vec<ListEntry> {
+    /// Entries from a header and lines of numbers, for as long as the tests run; an empty field is left out.
+    fn list(text: &str) -> Vec<&'static ListEntry> {
         let mut lines = text.lines();
         let names: Vec<&str> = lines.next().expect("a header").split(',').collect();
         let entry = |line: &str| {
@@ -286,7 +286,7 @@ mod tests {
                 line.split(',').nth(at).and_then(|field| field.parse().ok())
             };
             let (similarity, bm25) = (value("similarity"), value("bm25"));
-            ListEntry { score: value("score"), similarity, bm25, ..ListEntry::default() }
+            &*Box::leak(Box::new(ListEntry { score: value("score"), similarity, bm25, ..ListEntry::default() }))
         };
         lines.map(entry).collect()
     }
@@ -294,7 +294,6 @@ mod tests {
     #[test]
     fn rows_are_fused_where_a_retriever_is_missing() {
         let rows = list("similarity,bm25\n0.2,\n0.6,1\n,4\n");
-        let rows: Vec<&ListEntry> = rows.iter().collect();
         let candidates = raw_scores(&rows, Scale::Score);
         assert_eq!((candidates[0].bm25, candidates[2].similarity), (Some(0.0), Some(0.2)));
         let candidates = Candidates::new(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
@@ -305,13 +304,11 @@ mod tests {
         assert!(values.zip(expected).all(|(value, expected)| (value - expected).abs() < 1e-12), "{candidates:?}");
 
         let rows = list("bm25\n4\n8\n2\n");
-        let rows: Vec<&ListEntry> = rows.iter().collect();
         let candidates = Candidates::new(&rows, &Reference::None, &Auto::default(), READING).expect("ranked");
         assert_eq!(candidates.pool.values(), [1.0, 0.5, 0.25]);
         assert_eq!(candidates.values, "bm25 alone");
 
         let rows = list("score,similarity\n1,\n,0.3\n");
-        let rows: Vec<&ListEntry> = rows.iter().collect();
         let error = Candidates::new(&rows, &Reference::None, &Auto::default(), READING).unwrap_err();
         assert_eq!(error, ListError::Mixed { without: 1, with: 0 });
     }
@@ -319,7 +316,6 @@ mod tests {
     #[test]
     fn each_rule_reads_its_own_scale() {
         let rows = list("similarity,bm25\n0.9,\n0.6,1\n,99\n");
-        let rows: Vec<&ListEntry> = rows.iter().collect();
         let read = |rule: &dyn Rule| Candidates::new(&rows, &Reference::None, rule, READING).expect("ranked");
         let near = |values: &[f64], expected: &[f64]| {
             assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{values:?} is not {expected:?}");
@@ -336,7 +332,6 @@ mod tests {
         let best = admitted.ranked.expect("another order")[0];
         assert_eq!(best, admitted.pool.values()[1], "the best by the fused value is not admitted");
         let words = list("bm25\n4\n");
-        let words: Vec<&ListEntry> = words.iter().collect();
         let error = Candidates::new(&words, &Reference::None, &MaxGap::default(), READING).unwrap_err();
         assert_eq!(error, ListError::NoSimilarity { method: "max_gap".into() });
     }
@@ -344,27 +339,23 @@ mod tests {
     #[test]
     fn a_sample_gives_the_background_of_each_retriever_or_of_scores() {
         let rows = list("similarity,bm25\n0.6,4\n0.2,10\n");
-        let rows: Vec<&ListEntry> = rows.iter().collect();
         let sample = list("similarity,bm25\n0.1,8\n0.3,\n");
-        let sample: Vec<&ListEntry> = sample.iter().collect();
         let background = fused_background(&rows, &sample, Scale::Score, CONVEX).expect("both retrievers");
         assert!((background.mean - (0.3 * 0.75 + 0.7 * 0.4)).abs() < 1e-12, "{background:?}");
         let error = fused_background(&rows, &sample[..1], Scale::Score, CONVEX).err();
         assert_eq!(error, None, "the first has both");
         let one = list("similarity\n0.1\n");
-        let error = fused_background(&rows, &[&one[0]], Scale::Score, CONVEX).unwrap_err().to_string();
+        let error = fused_background(&rows, &[one[0]], Scale::Score, CONVEX).unwrap_err().to_string();
         assert_eq!(error, "background_sample: no line has a bm25, which the input has");
 
         let sample = list("score\n0.1\n0.3\n");
-        let background = scores_of(&sample.iter().collect::<Vec<_>>()).expect("scores");
+        let background = scores_of(&sample).expect("scores");
         assert!((background.mean - 0.2).abs() < 1e-12 && (background.deviation - 0.1).abs() < 1e-12);
         assert!(scores_of(&[]).is_err());
         assert!(scores_of(&[&ListEntry { similarity: Some(0.3), ..Default::default() }]).is_err());
 
         let rows = list("similarity\n0.6\n");
-        let rows: Vec<&ListEntry> = rows.iter().collect();
         let sample = list(&format!("similarity\n{}", "0.1\n0.2\n".repeat(10)));
-        let sample: Vec<&ListEntry> = sample.iter().collect();
         assert!(evidence(&rows, &Reference::Sample(&sample[..18])).background.is_none());
         assert!(evidence(&rows, &Reference::Sample(&sample)).background.is_some());
         assert!(evidence(&rows, &Reference::Mean(0.1)).background.is_none());

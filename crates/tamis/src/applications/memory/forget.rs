@@ -79,7 +79,7 @@ impl Notes<'_> {
     /// words. `action` limits the candidates: marked entries to restore, unmarked ones to hide, all to delete.
     ///
     /// # Errors
-    /// A path alone, lines without such an entry, a file without notes, or an index that cannot be searched.
+    /// A path alone, a file that is missing or without notes, or an index that cannot be searched.
     pub fn entries_meant(&self, what: &str, namespace: Option<&str>, action: ForgetAction) -> Result<Meant, Error> {
         if what.trim().is_empty() {
             return Err(Error::argument("what", format!("{what:?}"), "an id, PATH:LINE, or some words of a note"));
@@ -96,13 +96,6 @@ impl Notes<'_> {
             };
             let mut entries = read(&place)?;
             entries.retain(|entry| entry.start_line <= last && first <= entry.end_line && can_be(entry));
-            if entries.is_empty() {
-                let kind = if action == ForgetAction::Undo { "no forgotten entry" } else { "no entry" };
-                return Err(Error::path(
-                    Path::new(what),
-                    format!("{kind} there; give the line of one, or words of it"),
-                ));
-            }
             return Ok(Meant { entries, guessed: false, by_meaning: false });
         }
         // Marked entries are not indexed, so only their words find them.
@@ -203,7 +196,15 @@ impl Notes<'_> {
             Err(Error::Argument { name: "lines", .. }) if what.contains(char::is_whitespace) => None,
             named => Some(named),
         });
-        let Some(named) = named else { return Ok(None) };
+        let Some(named) = named else {
+            // A missing file is not words to search for, which could name the note of another.
+            let is_line =
+                |(path, line): &(&str, &str)| path.ends_with(".md") && line.starts_with(|c: char| c.is_ascii_digit());
+            return match what.rsplit_once(':').filter(is_line) {
+                Some((path, _)) => Err(Error::path(Path::new(path), "no such file in the index")),
+                None => Ok(None),
+            };
+        };
         let (namespace, path, lines) = match named? {
             Named::Passage(passage) => (passage.namespace, passage.path, Some((passage.start_line, passage.end_line))),
             Named::Lines(place, lines) => (place.namespace.to_owned(), place.path, lines),

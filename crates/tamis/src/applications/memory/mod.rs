@@ -4,8 +4,8 @@
 //! [`Notes::forget`] marks it so that searches skip it. A search of notes and conversations starts from
 //! [`SearchRequest::memory`](crate::SearchRequest::memory); [`Notes::with_turns`] adds the turns around a hit.
 //!
-//! `edit` turns a text into an item that its own content cannot end and changes a note's text; `remember` finds the place for it and decides
-//! which files may be written, and `forget` finds the entry that is meant.
+//! `edit` turns a text into an item that its own content cannot end and changes a note's text; `remember` finds the place for it and
+//! decides which files may be written, and `forget` finds the entry that is meant.
 
 mod edit;
 mod forget;

@@ -352,7 +352,7 @@ impl RelatedFinder<'_> {
                 occurrences = counts;
             } else if let Some(more) = counts.map(|counts| counts.unresolved_lines).filter(|&more| more > 0) {
                 let lines = if more == 1 { "1 more line holds".to_owned() } else { format!("{more} more lines hold") };
-                notes.push(format!("{lines} the name and may use it; ask by reference to list them"));
+                notes.push(format!("{lines} the name and may use it; related by reference lists them"));
             }
             if referenced_by.len() > limit {
                 notes.push(format!("not shown: {} more of its uses", referenced_by.len() - limit));
@@ -613,6 +613,8 @@ pub(crate) struct Defined<'a> {
     pub kind: &'a str,
     pub namespace: &'a str,
     pub path: &'a str,
+    /// The name of its package where the path does not have it.
+    pub package: Option<&'a str>,
     pub language: Option<&'a str>,
     pub is_test: bool,
 }

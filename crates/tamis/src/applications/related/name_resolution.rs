@@ -3,6 +3,7 @@
 //! Nothing here knows types. Definitions of one name are distinguished by what precedes the name, the kind of each
 //! definition, and its distance. If several remain, all of them are returned.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use tamis_text::{Language, ReferenceKind, Relation};
@@ -134,12 +135,15 @@ pub(crate) fn meant(
     imports: &Imports,
     defined: &[Defined<'_>],
 ) -> Option<Meant> {
-    let known = |one: &Defined<'_>| imports.allow(name, before, one, site, nearness(site, one));
-    let fitting = (0..defined.len()).filter(|&at| fits(kind, site, &defined[at]) && known(&defined[at])).collect();
-    let (fitting, is_guess) = qualified(name, kind, before, site, defined, fitting);
-    let nearest = fitting.iter().map(|&at| nearness(site, &defined[at])).min()?;
-    let positions = fitting.into_iter().filter(|&at| nearness(site, &defined[at]) == nearest).collect();
-    Some(Meant { nearness: nearest, is_guess, positions })
+    let allowed: Vec<_> =
+        defined.iter().map(|one| imports.allow(name, before, one, site, nearness(site, one))).collect();
+    let fitting = (0..defined.len()).filter(|&at| fits(kind, site, &defined[at]) && allowed[at].is_some()).collect();
+    let (mut fitting, is_guess) = qualified(name, kind, before, site, defined, fitting);
+    // Those in the module that the import names, and of these the nearest.
+    let rank = |at: &usize| (Reverse(allowed[*at]), nearness(site, &defined[*at]));
+    let best = fitting.iter().map(rank).min()?;
+    fitting.retain(|at| rank(at) == best);
+    Some(Meant { nearness: best.1, is_guess, positions: fitting })
 }
 
 /// Returns `true` if code in the site's language can refer to a definition of that kind and language at all.
@@ -220,8 +224,11 @@ fn holders<'a>(defined: &Defined<'a>, name: &str) -> impl Iterator<Item = &'a st
 
 /// Returns `true` if something is defined in the module of that name: a file or directory so named.
 fn is_module_of(defined: &Defined<'_>, name: &str) -> bool {
-    let (directory, file) = defined.path.rsplit_once('/').unwrap_or(("", defined.path));
-    !is_method(defined) && (file.split('.').next() == Some(name) || directory.rsplit('/').next() == Some(name))
+    // What is in the file of a directory is in the module of its name.
+    let path = defined.path.strip_suffix("/__init__.py").unwrap_or(defined.path);
+    let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_named = file.split('.').next() == Some(name) || directory.rsplit('/').next() == Some(name);
+    !is_method(defined) && (is_named || defined.package == Some(name))
 }
 
 fn nearness(site: &Site<'_>, defined: &Defined<'_>) -> Nearness {
@@ -267,9 +274,7 @@ impl Imports {
                 open = Some(statement);
             } else {
                 let words = words(&statement);
-                let renamed =
-                    words.windows(3).filter(|three| three[1] == "as" && !WORDLESS.contains(&three[0].as_str()));
-                imports.aliases.extend(renamed.map(|three| (three[2].clone(), three[0].clone())));
+                imports.aliases.extend(renamed(&words));
                 if language == Some("go") {
                     imports.aliases.extend(go_aliases(&statement));
                 }
@@ -284,7 +289,8 @@ impl Imports {
         self.aliases.get(name).map_or(name, String::as_str)
     }
 
-    /// True if an unqualified name, or the name a method is called on, can mean a definition this near.
+    /// Whether an unqualified name, or the name a method is called on, can mean a definition this near: `None` if not, else the number
+    /// of parts of its path that the import of the name names.
     pub(crate) fn allow(
         &self,
         name: &str,
@@ -292,28 +298,55 @@ impl Imports {
         defined: &Defined<'_>,
         site: &Site<'_>,
         nearness: Nearness,
-    ) -> bool {
+    ) -> Option<usize> {
+        let parts = |words: &Vec<String>, name| leads_to(words, name, site.path, defined.path);
         let name = match before {
             Before::Nothing => name,
             Before::Path(holder) | Before::Named(holder) if holder.starts_with(char::is_uppercase) => holder,
-            _ => return true,
+            Before::Named(_) if !site.language.is_some_and(|language| DOTTED.contains(&language)) => return Some(0),
+            // A module, whose import can name more of its path.
+            Before::Path(holder) | Before::Named(holder) => {
+                return Some(self.with(holder).filter_map(|words| parts(words, "")).max().unwrap_or(0));
+            }
+            _ => return Some(0),
         };
         if nearness == Nearness::File {
-            return true;
+            return Some(usize::MAX);
         }
-        let mut naming = self.with(name).peekable();
-        if naming.peek().is_some() {
-            return naming.any(|words| leads_to(words, name, site.path, defined.path));
+        let naming: Vec<&Vec<String>> = self.with(name).collect();
+        if !naming.is_empty() {
+            let found = naming.iter().filter_map(|words| parts(words, name)).max();
+            // Imports within functions can each mean another.
+            return if naming.len() == 1 { found } else { found.map(|_| 1) };
         }
         // A macro can be visible everywhere, and importing a whole module does not list names.
-        let by_all = || self.with("*").any(|words| leads_to(words, name, site.path, defined.path));
-        !self.strict || defined.kind == "macro" || by_all()
+        let by_all = || self.with("*").any(|words| parts(words, name).is_some());
+        (!self.strict || defined.kind == "macro" || by_all()).then_some(0)
     }
 
     /// The statements that hold a word.
     fn with<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a Vec<String>> {
         self.statements.iter().filter(move |words| words.iter().any(|other| other == word))
     }
+}
+
+/// The new names in an import, and what they stand for: `Timeout as Expired`. A module is named before `{self as errors}` and after
+/// `* as errors from`.
+fn renamed(words: &[String]) -> Vec<(String, String)> {
+    let module = || {
+        words.iter().skip_while(|word| *word != "from").filter(|word| !["*", "self"].contains(&word.as_str())).last()
+    };
+    let renamed = words.windows(3).enumerate().filter(|(_, three)| three[1] == "as");
+    let meant = renamed.filter_map(|(at, three)| {
+        let whole = match three[0].as_str() {
+            "self" => words[..at].last(),
+            "import" | "export" => module(),
+            word if WORDLESS.contains(&word) => None,
+            _ => Some(&three[0]),
+        };
+        Some((three[2].clone(), whole?.clone()))
+    });
+    meant.collect()
 }
 
 /// The names before the paths of packages in an import of Go: `config "example.org/app/settings"`.
@@ -351,22 +384,23 @@ fn words(statement: &str) -> Vec<String> {
     words
 }
 
-/// Returns `true` if the module that a statement in the file `from` names can be the file at `path`.
-fn leads_to(words: &[String], name: &str, from: &str, path: &str) -> bool {
-    let within = |word: &String| ["crate", "super", "self"].contains(&word.as_str());
-    if words.iter().any(within) {
-        return path.starts_with(package(from));
-    }
+/// The number of parts of `path` that a statement in the file `from` names; `None` if the module that it names is another one.
+fn leads_to(words: &[String], name: &str, from: &str, path: &str) -> Option<usize> {
+    let within = words.iter().any(|word| ["crate", "super", "self"].contains(&word.as_str()));
     // Without the extension, which can have the same name as a package.
     let part = |part: &str| part.split('.').next().unwrap_or(part).replace('-', "_").to_lowercase();
     let parts: Vec<String> = path.split('/').map(part).collect();
-    words.iter().filter(|word| *word != name && !WORDLESS.contains(&word.as_str())).any(|word| {
-        let word = word.to_lowercase();
-        // A package is often named like its directory with a prefix.
-        parts
+    let words = words.iter().filter(|word| *word != name && !WORDLESS.contains(&word.as_str()));
+    let words: Vec<String> = words.map(|word| word.to_lowercase()).collect();
+    // A package is often named like its directory with a prefix.
+    let names = |part: &&String| {
+        words
             .iter()
-            .any(|part| word == *part || word.strip_suffix(part.as_str()).is_some_and(|front| front.ends_with('_')))
-    })
+            .any(|word| word.strip_suffix(part.as_str()).is_some_and(|front| front.is_empty() || front.ends_with('_')))
+    };
+    let named = parts.iter().filter(names).count();
+    let leads = if within { path.starts_with(package(from)) } else { named > 0 };
+    leads.then_some(named)
 }
 
 /// The directory of the package that a file belongs to, if its path shows it.
@@ -387,38 +421,28 @@ mod tests {
 
     #[test]
     fn names_are_split_by_what_stands_before_them() {
-        for (symbol, expected) in [
-            ("open", ("open", None)),
-            ("Store::open", ("open", Some("Store"))),
-            ("a::Store<K, V>::open", ("open", Some("Store"))),
-            ("Store::open<T: Into<Path>>", ("open", Some("Store"))),
-            ("pkg.Door.open", ("open", Some("Door"))),
-            ("Door#open", ("open", Some("Door"))),
-            ("Map<K, V>", ("Map", None)),
-            ("", ("", None)),
+        for (symbols, expected) in [
+            (&["open"][..], ("open", None)),
+            (&["Store::open", "a::Store<K, V>::open", "Store::open<T: Into<Path>>"], ("open", Some("Store"))),
+            (&["pkg.Door.open", "Door#open"], ("open", Some("Door"))),
+            (&["Map<K, V>"], ("Map", None)),
+            (&[""], ("", None)),
         ] {
-            assert_eq!(last_parts(symbol), expected, "{symbol}");
+            symbols.iter().for_each(|symbol| assert_eq!(last_parts(symbol), expected, "{symbol}"));
         }
 
-        for (line, expected) in [
-            ("    open(path)", Before::Nothing),
-            ("let x = Store::open(path)?;", Before::Path("Store")),
-            ("Vec::<T>::open()", Before::Path("Vec")),
-            ("self.open()", Before::Own),
-            ("$this->open()", Before::Own),
-            ("self.store.open()", Before::Named("store")),
-            ("$store->open()", Before::Named("store")),
-            ("store?.open()", Before::Named("store")),
-            ("    .open()", Before::Value),
-            ("stores[0].open()", Before::Value),
-            ("make().open()", Before::Value),
-            ("crate::open()", Before::Root),
-            ("super::open()", Before::Root),
-            ("super.open()", Before::Value),
-            ("let open = door.open();", Before::Named("door")),
-            ("größe.open()", Before::Named("größe")),
+        for (lines, expected) in [
+            (&["    open(path)"][..], Before::Nothing),
+            (&["let x = Store::open(path)?;"], Before::Path("Store")),
+            (&["Vec::<T>::open()"], Before::Path("Vec")),
+            (&["self.open()", "$this->open()"], Before::Own),
+            (&["self.store.open()", "$store->open()", "store?.open()"], Before::Named("store")),
+            (&["    .open()", "stores[0].open()", "make().open()", "super.open()"], Before::Value),
+            (&["crate::open()", "super::open()"], Before::Root),
+            (&["let open = door.open();"], Before::Named("door")),
+            (&["größe.open()"], Before::Named("größe")),
         ] {
-            assert_eq!(before(line, "open"), [expected], "{line}");
+            lines.iter().for_each(|line| assert_eq!(before(line, "open"), [expected], "{line}"));
         }
         assert_eq!(before("reopen(open_all)", "open"), []);
         assert_eq!(before("Door::open(self.open())", "open"), [Before::Path("Door"), Before::Own]);
@@ -431,7 +455,7 @@ mod tests {
     }
 
     fn defined<'a>(symbol: &'a str, kind: &'a str, path: &'a str) -> Defined<'a> {
-        Defined { symbol, kind, namespace: "n", path, language: Some("rust"), is_test: false }
+        Defined { symbol, kind, namespace: "n", path, package: None, language: Some("rust"), is_test: false }
     }
 
     const SITE: Site<'static> =
@@ -479,6 +503,19 @@ mod tests {
         let tested = [Defined { is_test: true, ..far[0] }];
         assert_eq!(found("shut", Call, Before::Named("door"), &tested), [] as [usize; 0], "no test is used");
 
+        let go = Site { path: "sub/use.go", language: Some("go"), ..SITE };
+        let of = |package, path| Defined { package, language: Some("go"), ..defined("Feed", "function", path) };
+        let feed = |all: &[Defined]| meant("Feed", Call, Before::Named("zoo"), &go, &Imports::default(), all);
+        assert_eq!(
+            feed(&[of(None, "feed.go"), of(Some("zoo"), "feed.go")]).map(|it| (it.positions, it.is_guess)),
+            Some((vec![1], false))
+        );
+        let python = Site { path: "use.py", language: Some("python"), ..SITE };
+        let of = |path| Defined { language: Some("python"), ..defined("dumps", "function", path) };
+        let dumps =
+            meant("dumps", Call, Before::Named("pkg"), &python, &Imports::default(), &[of("pkg/json/__init__.py")]);
+        assert_eq!(dumps.map(|it| it.positions), Some(vec![0]));
+
         let all = [defined("Queue::push", "method", "src/a.rs"), defined("push", "function", "src/a.rs")];
         assert_eq!(found("push", Call, Before::Value, &all), [] as [usize; 0]);
         assert_eq!(found("push", Call, Before::Named("items"), &all), [] as [usize; 0]);
@@ -496,11 +533,31 @@ mod tests {
     }
 
     fn allows(language: &str, text: &str, name: &str, path: &str) -> bool {
-        let defined =
-            Defined { symbol: name, kind: "type", namespace: "n", path, language: Some(language), is_test: false };
+        let defined = Defined { language: Some(language), ..defined(name, "type", path) };
         let path = "crates/tamis/src/a.rs";
         let site = Site { namespace: "n", path, language: Some(language), owner: None, is_test: false };
-        Imports::parse(Some(language), text.lines()).allow(name, Before::Nothing, &defined, &site, Nearness::Elsewhere)
+        let imports = Imports::parse(Some(language), text.lines());
+        imports.allow(name, Before::Nothing, &defined, &site, Nearness::Elsewhere).is_some()
+    }
+
+    #[test]
+    fn an_import_chooses_among_definitions_of_one_name() {
+        for (language, text, expected) in [
+            ("python", "from shop.cart import total", vec![0]),
+            ("python", "from .orders import total", vec![1]),
+            ("python", "from shop import total", vec![0, 1]),
+            ("typescript", "import { total } from '../shop/orders';", vec![1]),
+            ("rust", "use crate::shop::cart::total;", vec![0]),
+            ("rust", "use crate::shop::{cart, total};", vec![0]),
+            ("python", "def a():\n    from shop.cart import total\ndef b():\n    from shop import total", vec![0, 1]),
+        ] {
+            let of = |path| Defined { language: Some(language), ..defined("total", "function", path) };
+            let all = [of("shop/cart.x"), of("shop/orders.x")];
+            let site = Site { path: "web/page.x", language: Some(language), ..SITE };
+            let imports = Imports::parse(Some(language), text.lines());
+            let meant = meant("total", Call, Before::Nothing, &site, &imports, &all);
+            assert_eq!(meant.map(|meant| meant.positions), Some(expected), "{text}");
+        }
     }
 
     #[test]
@@ -525,22 +582,23 @@ mod tests {
         assert!(!allows("java", "import java.util.List;\n", "List", "src/shop/List.java"));
         assert!(allows("java", "", "Shop", "src/shop/Shop.java"));
 
-        let defined =
-            Defined { symbol: "T", kind: "type", namespace: "n", path: "a.rs", language: Some("rust"), is_test: false };
+        let defined = defined("T", "type", "a.rs");
         let site = Site { namespace: "n", path: "b.rs", language: Some("rust"), owner: None, is_test: false };
         let none = Imports::parse(Some("rust"), "".lines());
-        let allow = |name, before, nearness| none.allow(name, before, &defined, &site, nearness);
+        let allow = |name, before, nearness| none.allow(name, before, &defined, &site, nearness).is_some();
         assert!(allow("T", Before::Nothing, Nearness::File) && allow("open", Before::Value, Nearness::Elsewhere));
         assert!(allow("open", Before::Named("door"), Nearness::Elsewhere));
         assert!(!allow("open", Before::Path("Door"), Nearness::Elsewhere));
         let known_everywhere = Defined { kind: "macro", ..defined };
-        assert!(none.allow("m", Before::Nothing, &known_everywhere, &site, Nearness::Elsewhere));
+        assert!(none.allow("m", Before::Nothing, &known_everywhere, &site, Nearness::Elsewhere).is_some());
 
         for (language, text, name, expected) in [
             ("python", "from errors import (\n  TimeoutError as Expired,\n  Closed,\n)\n", "Expired", "TimeoutError"),
             ("python", "import numpy.linalg as la\n", "la", "linalg"),
             ("typescript", "import { TimeoutError as Expired } from './errors';\n", "Expired", "TimeoutError"),
-            ("typescript", "import * as errors from './errors';\n", "errors", "errors"),
+            ("typescript", "import * as raised from '../shop/errors';\n", "raised", "errors"),
+            ("typescript", "import { default as raised } from './errors';\n", "raised", "raised"),
+            ("rust", "use crate::errors::{self as raised, Closed};\n", "raised", "errors"),
             ("rust", "use crate::errors::TimeoutError as Expired;\n", "Expired", "TimeoutError"),
             ("go", "import (\n\t\"fmt\"\n\tconfig \"example.org/app/settings\"\n)\n", "config", "settings"),
             ("go", "import config \"example.org/app/settings\"\n", "config", "settings"),

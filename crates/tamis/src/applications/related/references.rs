@@ -132,7 +132,7 @@ pub(crate) fn references(
     for reference in own {
         let name = parsed.name(reference);
         let passages = known.by_name(name);
-        let all: Vec<Defined<'_>> = passages.iter().map(|passage| defined(passage)).collect();
+        let all: Vec<Defined<'_>> = passages.iter().map(|passage| known.defined(passage)).collect();
         for before in parsed.before(reference) {
             let Some(meant) = meant(name, reference.kind, before, &site, &parsed.imports, &all) else {
                 continue;
@@ -243,7 +243,7 @@ pub(crate) fn referrers(
         .map(|(namespace, path)| {
             observer.check_cancelled()?;
             let document = index.store.document_passages(namespace, path)?;
-            Ok::<_, Error>(uses(&document, subject, &names, |name| known.by_name(name)))
+            Ok::<_, Error>(uses(&document, subject, &names, &known))
         })
         .collect::<Result<_, Error>>()?;
 
@@ -329,12 +329,7 @@ fn files(
 }
 
 /// The uses of the subject in one document, in the order of its lines.
-fn uses<'k>(
-    document: &[StoredPassage],
-    subject: &Subject,
-    names: &HashSet<String>,
-    definitions: impl Fn(&str) -> Vec<&'k StoredPassage>,
-) -> Vec<Use> {
+fn uses(document: &[StoredPassage], subject: &Subject, names: &HashSet<String>, known: &Known) -> Vec<Use> {
     let parsed = Parsed::new(document);
     let mut found = Vec::new();
     for reference in parsed.references.iter().filter(|reference| names.contains(parsed.name(reference))) {
@@ -343,8 +338,8 @@ fn uses<'k>(
         if subject.pieces.contains(&passage.passage) {
             continue;
         }
-        let passages = definitions(name);
-        let all: Vec<Defined<'_>> = passages.iter().map(|passage| defined(passage)).collect();
+        let passages = known.by_name(name);
+        let all: Vec<Defined<'_>> = passages.iter().map(|passage| known.defined(passage)).collect();
         let is_subject = |at: &usize| {
             let one = passages[*at];
             let (symbol, kind) = (&subject.passage.symbol, &subject.passage.kind);
@@ -393,6 +388,8 @@ pub(crate) struct Definitions<'a> {
 pub(crate) struct Known {
     pub(crate) passages: Vec<StoredPassage>,
     by_name: HashMap<String, Vec<usize>>,
+    /// The names of the packages at the roots of Go modules, by namespace. No path has them.
+    root_packages: HashMap<String, String>,
     /// True if there were too many to read all of them.
     pub(crate) cut_short: bool,
 }
@@ -416,8 +413,29 @@ impl Definitions<'_> {
                 .into_iter()
                 .for_each(|passage| known.take(passage, names));
         }
+        let roots: HashSet<&String> =
+            known.passages.iter().filter(|passage| is_of_root(passage)).map(|passage| &passage.namespace).collect();
+        for namespace in roots {
+            let module = self.index.store.document_passages(namespace, "go.mod")?;
+            if let Some(name) = module.iter().find_map(|passage| root_package(&passage.text)) {
+                known.root_packages.insert(namespace.clone(), name.to_owned());
+            }
+        }
         Ok(known)
     }
+}
+
+/// True for what is defined at the root of a Go module, as far as paths tell.
+fn is_of_root(passage: &StoredPassage) -> bool {
+    passage.language.as_deref() == Some("go") && !passage.path.contains('/')
+}
+
+/// The name of a Go module's first package: the last part of its path that is no version, as in `module example.org/zoo/v2`.
+fn root_package(module: &str) -> Option<&str> {
+    let path = module.lines().find_map(|line| line.trim().strip_prefix("module "))?.trim();
+    let is_version =
+        |part: &str| part.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    path.rsplit('/').find(|part| !is_version(part))
 }
 
 impl Known {
@@ -443,20 +461,22 @@ impl Known {
         }
     }
 
+    /// A passage as a definition.
+    fn defined<'a>(&'a self, passage: &'a StoredPassage) -> Defined<'a> {
+        let root_package = self.root_packages.get(&passage.namespace).filter(|_| is_of_root(passage));
+        Defined {
+            symbol: passage.symbol.as_deref().unwrap_or_default(),
+            kind: &passage.kind,
+            namespace: &passage.namespace,
+            path: &passage.path,
+            package: root_package.map(String::as_str),
+            language: passage.language.as_deref(),
+            is_test: passage.role == "test",
+        }
+    }
+
     /// The definitions of a name.
     pub(crate) fn by_name(&self, name: &str) -> Vec<&StoredPassage> {
         self.by_name.get(name).into_iter().flatten().map(|&at| &self.passages[at]).collect()
-    }
-}
-
-/// A passage as a definition.
-pub(crate) fn defined(passage: &StoredPassage) -> Defined<'_> {
-    Defined {
-        symbol: passage.symbol.as_deref().unwrap_or_default(),
-        kind: &passage.kind,
-        namespace: &passage.namespace,
-        path: &passage.path,
-        language: passage.language.as_deref(),
-        is_test: passage.role == "test",
     }
 }

@@ -16,6 +16,8 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis_store::DocumentState;
+use tamis_text::Note;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Listed, Roots, Tree, TreeScope};
 use crate::Error;
@@ -210,7 +212,12 @@ impl Tree<'_> {
                 true => None,
                 false => {
                     let bytes = self.bytes(file, &roots);
-                    Some(bytes.and_then(|bytes| search(&compared(&bytes, request), searcher, &matcher, request, room)))
+                    Some(bytes.and_then(|bytes| {
+                        let bytes = decoded(&bytes);
+                        let mut found = search(&compared(&bytes, request), searcher, &matcher, request, room)?;
+                        spell_as_written(&mut found, &bytes);
+                        Ok(found)
+                    }))
                 }
             };
             let found: Vec<_> = batch.par_iter().map_init(|| searcher(request), step).collect();
@@ -297,6 +304,40 @@ struct Found {
     matches: u64,
     lines: u64,
     hits: Vec<GrepLine>,
+}
+
+/// The bytes of a file as UTF-8 without a byte order mark, if they are in another encoding, which is the one in which it was indexed.
+fn decoded(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let decoded = std::str::from_utf8(bytes).is_err().then(|| tamis_text::decode(bytes));
+    match decoded {
+        Some((text, notes)) if notes.iter().any(|note| matches!(note, Note::Decoded { .. })) => {
+            Cow::Owned(text.into_owned().into_bytes())
+        }
+        _ => Cow::Borrowed(bytes),
+    }
+}
+
+/// Shows the lines as the file has them, where they were searched in another spelling.
+fn spell_as_written(found: &mut Found, bytes: &[u8]) {
+    let Some(text) = std::str::from_utf8(bytes).ok().filter(|text| !text.is_ascii()) else { return };
+    let mut lines = (1_u32..).zip(text.split('\n'));
+    for hit in found.hits.iter_mut().filter(|hit| !hit.shortened) {
+        let Some((_, line)) = lines.find(|(number, _)| *number == hit.line) else { return };
+        let line = line.trim_end_matches('\r');
+        if line == hit.text {
+            continue;
+        }
+        // The end of each grapheme, in the text that was searched and in the file.
+        let mut ends = vec![(0, 0)];
+        for (at, grapheme) in line.grapheme_indices(true) {
+            ends.push((ends[ends.len() - 1].0 + tamis_text::plain(grapheme).len(), at + grapheme.len()));
+        }
+        let written = |searched: usize| ends[ends.partition_point(|(end, _)| *end <= searched) - 1].1;
+        hit.spans.iter_mut().for_each(|span| *span = written(span.start)..written(span.end));
+        hit.column = hit.column.map(|column| u32::try_from(written(column as usize - 1) + 1).unwrap_or(u32::MAX));
+        line.clone_into(&mut hit.text);
+    }
 }
 
 /// A file in the form in which it is searched. In text, neither invisible characters nor the two spellings of a letter make a
@@ -551,6 +592,25 @@ mod tests {
         assert!(found("reservoir", "the re\u{ad}ser\u{ad}voir") && found("U\u{308}ber", "Über"));
         assert!(found("Über", "U\u{308}bersicht") && found("a.c", "a\u{200b}bc"));
         assert!(found("\u{200b}", "a\u{200b}b") && found(r"\x{200b}", "a\u{200b}b") && !found("\u{ad}", "ab"));
+    }
+
+    #[test]
+    fn lines_are_shown_as_the_file_has_them() {
+        let shown = |pattern: &str, bytes: &[u8]| {
+            let (bytes, request) = (decoded(bytes), GrepRequest::new(pattern));
+            let matcher = compiled(&request).expect("a pattern");
+            let found = search(&compared(&bytes, &request), &mut searcher(&request), &matcher, &request, 9);
+            let mut found = found.expect("searched");
+            spell_as_written(&mut found, &bytes);
+            let matched = |hit: &GrepLine| hit.spans.iter().map(|span| &hit.text[span.clone()]).collect::<String>();
+            let line = |hit: GrepLine| (hit.line, hit.column, matched(&hit), hit.text);
+            found.hits.into_iter().map(line).collect::<Vec<_>>()
+        };
+        let hit = |line, column, matched: &str, text: &str| (line, Some(column), matched.to_owned(), text.to_owned());
+        assert_eq!(shown("café", b"a caf\xe9\n"), [hit(1, 3, "café", "a café")], "windows-1252");
+        assert_eq!(shown("^Ü", "\u{feff}Über".as_bytes()), [hit(1, 1, "Ü", "Über")], "a byte order mark");
+        let kelvin = shown("KÜ", "K\r\na \u{212a}U\u{308}x\r\n".as_bytes());
+        assert_eq!(kelvin, [hit(2, 3, "\u{212a}U\u{308}", "a \u{212a}U\u{308}x")]);
     }
 
     #[test]

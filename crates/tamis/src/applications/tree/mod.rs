@@ -119,10 +119,17 @@ impl Tree<'_> {
     /// # Errors
     /// A glob is invalid, a named path is missing, or the namespace does not exist.
     pub fn files(&self, request: &FilesRequest) -> Result<FilesAnswer, Error> {
-        let FilesRequest { languages, namespace, asker, .. } = request.clone();
+        let FilesRequest { pattern, languages, mut namespace, asker, .. } = request.clone();
+        let mut pattern = pattern.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        if let Some(pattern) = &mut pattern {
+            let lookup = Lookup { index: self.index, allowed: asker.allowed_namespaces.as_deref() };
+            let (mut paths, named) = lookup.indexed_paths(std::slice::from_ref(pattern), namespace.as_slice())?;
+            namespace = named.or(namespace);
+            *pattern = paths.remove(0);
+        }
         let listed = self.listed(&TreeScope { paths: Vec::new(), languages, namespace, asker })?;
         let remark = listed.remark();
-        let (matched, mut files) = match request.pattern.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+        let (matched, mut files) = match pattern.as_deref() {
             None => ("all", listed.files),
             Some(pattern) if is_glob(pattern) => {
                 let globs = PathGlobs::new(&[pattern.to_owned()])?;
@@ -220,6 +227,10 @@ impl Tree<'_> {
     /// # Errors
     /// A glob is invalid, a named file is missing or left out, or the namespace does not exist.
     pub(crate) fn listed(&self, scope: &TreeScope) -> Result<Listed, Error> {
+        let given = &scope.paths;
+        let lookup = Lookup { index: self.index, allowed: scope.asker.allowed_namespaces.as_deref() };
+        let (paths, named) = lookup.indexed_paths(given, scope.namespace.as_slice())?;
+        let scope = &TreeScope { paths, namespace: named.or_else(|| scope.namespace.clone()), ..scope.clone() };
         let mut request = SearchRequest::default().namespace(scope.namespace.clone()).asker(scope.asker.clone());
         request.filters.no_sharing = true;
         let names = scope_of(&Context::unobserved(self.index), &request)?.names;
@@ -241,22 +252,17 @@ impl Tree<'_> {
                 }
             }
         }
-        let missing = scope.paths.iter().zip(named).find(|(path, seen)| !seen && is_plain(path));
+        let missing = scope.paths.iter().zip(given).zip(named).find(|((path, _), seen)| !seen && is_plain(path));
         match missing {
-            Some((path, _)) if listed.files.is_empty() => Err(self.missing(path, scope)?),
+            Some(((path, given), _)) if listed.files.is_empty() => {
+                let mut error = lookup.not_found(scope.namespace.as_deref(), path.trim_matches('/'))?;
+                if let Error::NotFound { wanted, .. } | Error::LeftOut { wanted, .. } = &mut error {
+                    given.clone_into(wanted);
+                }
+                Err(error)
+            }
             _ => Ok(listed),
         }
-    }
-
-    /// Explains why a named path has no files.
-    fn missing(&self, path: &str, scope: &TreeScope) -> Result<Error, Error> {
-        let allowed = scope.asker.allowed_namespaces.as_deref();
-        let lookup = Lookup { index: self.index, allowed };
-        let mut error = lookup.not_found(scope.namespace.as_deref(), path.trim_matches('/'))?;
-        if let Error::NotFound { wanted, .. } | Error::LeftOut { wanted, .. } = &mut error {
-            path.clone_into(wanted);
-        }
-        Ok(error)
     }
 }
 

@@ -113,11 +113,7 @@ impl Tree<'_> {
             Some(file) => vec![file],
             None => {
                 let scope = TreeScope {
-                    paths: Some(path.trim())
-                        .filter(|path| !["", ".", "/", "./"].contains(path))
-                        .map(str::to_owned)
-                        .into_iter()
-                        .collect(),
+                    paths: vec![path.trim().to_owned()],
                     namespace: namespace.clone(),
                     asker: asker.clone(),
                     ..TreeScope::default()

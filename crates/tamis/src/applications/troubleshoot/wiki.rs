@@ -165,7 +165,6 @@ mod tests {
 
     #[test]
     fn a_page_without_a_title_is_called_like_its_file() {
-        assert_eq!(name("docs.wiki/Getting-Started.md"), "Getting Started");
-        assert_eq!(name("wiki:Main Page"), "Main Page");
+        assert_eq!([name("docs.wiki/Getting-Started.md"), name("wiki:Main Page")], ["Getting Started", "Main Page"]);
     }
 }

@@ -33,10 +33,8 @@ fn scifact_is_imported_with_its_labels() {
         claims.iter().flat_map(|claim| &claim.evidence).filter(|rationale| rationale.label == label).count() as u64
     };
     let cited: usize = claims.iter().map(|claim| claim.cited_doc_ids.iter().collect::<BTreeSet<_>>().len()).sum();
-    let decided: usize = claims
-        .iter()
-        .map(|claim| claim.evidence.iter().map(|rationale| &rationale.doc_id).collect::<BTreeSet<_>>().len())
-        .sum();
+    let documents = claims.iter().map(|it| it.evidence.iter().map(|one| &one.doc_id).collect::<BTreeSet<_>>());
+    let decided: usize = documents.map(|documents| documents.len()).sum();
     let found = index.evidence().summary(None, Some(TASK)).expect("counted");
     assert_eq!((found.supporting, found.refuting), (labels("SUPPORT"), labels("CONTRADICT")));
     assert_eq!(found.neutral, (cited - decided) as u64);

@@ -39,11 +39,14 @@ fn every_view_runs_through_the_guard_with_every_parameter() {
         let bare = ask(&index, &view.name, &[]);
         let told: Vec<&String> = view.columns.iter().map(|column| &column.name).collect();
         assert_eq!(bare.columns.iter().collect::<Vec<_>>(), told, "{}", view.name);
-        let given: Vec<(&str, &str)> = view
-            .parameters
-            .iter()
-            .map(|parameter| (parameter.name.as_str(), if parameter.name == "now" { "2026-01-01" } else { "1" }))
-            .collect();
+        let value = |name: &str| match name {
+            "now" => "2026-01-01",
+            "relation" => "supports",
+            "max_steps" => "2",
+            _ => "1",
+        };
+        let names = view.parameters.iter().map(|parameter| parameter.name.as_str());
+        let given: Vec<(&str, &str)> = names.map(|name| (name, value(name))).collect();
         ask(&index, &view.name, &given);
         for one in &given {
             ask(&index, &view.name, &[*one]);

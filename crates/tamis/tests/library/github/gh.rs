@@ -210,20 +210,11 @@ pub fn minute(minutes: i64) -> String {
 /// An issue written and updated at these minutes.
 pub fn issue(number: u64, title: &str, created: i64, updated: i64) -> Value {
     json!({
-        "repository_url": "https://api.github.com/repos/ada/engine",
-        "html_url": format!("https://github.com/ada/engine/issues/{number}"),
-        "id": 1000 + number,
-        "number": number,
-        "title": title,
-        "user": { "login": "ada", "type": "User" },
-        "labels": [{ "name": "bug" }],
-        "state": "open",
-        "locked": false,
-        "comments": 1,
-        "created_at": minute(created),
-        "updated_at": minute(updated),
-        "closed_at": null,
-        "body": format!("{title}. It happens each time."),
+        "repository_url": API, "html_url": format!("https://github.com/ada/engine/issues/{number}"),
+        "id": 1000 + number, "number": number, "title": title, "body": format!("{title}. It happens each time."),
+        "user": { "login": "ada", "type": "User" }, "labels": [{ "name": "bug" }],
+        "state": "open", "locked": false, "comments": 1,
+        "created_at": minute(created), "updated_at": minute(updated), "closed_at": null,
     })
 }
 
@@ -233,49 +224,38 @@ pub fn pull(number: u64, title: &str, created: i64, updated: i64) -> Value {
     pull["html_url"] = json!(format!("https://github.com/ada/engine/pull/{number}"));
     pull["state"] = json!("closed");
     pull["closed_at"] = json!(minute(updated));
-    pull["pull_request"] = json!({
-        "url": format!("https://api.github.com/repos/ada/engine/pulls/{number}"),
-        "merged_at": minute(updated),
-    });
+    pull["pull_request"] = json!({ "url": format!("{API}/pulls/{number}"), "merged_at": minute(updated) });
     pull
 }
 
+/// What grace wrote at an address of the repository, with the fields that its kind has of its own.
+fn written(id: u64, address: &str, body: &str, mut own: Value) -> Value {
+    own["id"] = json!(id);
+    own["html_url"] = json!(format!("https://github.com/ada/engine/{address}"));
+    own["user"] = json!({ "login": "grace", "type": "User" });
+    own["body"] = json!(body);
+    own
+}
+
+const API: &str = "https://api.github.com/repos/ada/engine";
+
 pub fn comment(id: u64, number: u64, updated: i64, body: &str) -> Value {
-    json!({
-        "id": id,
-        "html_url": format!("https://github.com/ada/engine/issues/{number}#issuecomment-{id}"),
-        "issue_url": format!("https://api.github.com/repos/ada/engine/issues/{number}"),
-        "user": { "login": "grace", "type": "User" },
-        "created_at": minute(updated),
-        "updated_at": minute(updated),
-        "body": body,
-    })
+    let (issue, time) = (format!("{API}/issues/{number}"), minute(updated));
+    let own = json!({ "issue_url": issue, "created_at": time, "updated_at": time });
+    written(id, &format!("issues/{number}#issuecomment-{id}"), body, own)
 }
 
 pub fn remark(id: u64, number: u64, updated: i64, body: &str) -> Value {
-    json!({
-        "id": id,
-        "pull_request_review_id": 9,
-        "diff_hunk": "@@ -1 +1 @@",
-        "path": "src/valve.rs",
-        "line": 3,
-        "html_url": format!("https://github.com/ada/engine/pull/{number}#discussion_r{id}"),
-        "pull_request_url": format!("https://api.github.com/repos/ada/engine/pulls/{number}"),
-        "user": { "login": "grace", "type": "User" },
-        "created_at": minute(updated),
-        "updated_at": minute(updated),
-        "body": body,
-    })
+    let (pull, time) = (format!("{API}/pulls/{number}"), minute(updated));
+    let own = json!({
+        "pull_request_review_id": 9, "diff_hunk": "@@ -1 +1 @@", "path": "src/valve.rs", "line": 3,
+        "pull_request_url": pull, "created_at": time, "updated_at": time,
+    });
+    written(id, &format!("pull/{number}#discussion_r{id}"), body, own)
 }
 
 pub fn review(id: u64, number: u64, submitted: i64, body: &str) -> Value {
-    json!({
-        "id": id,
-        "state": "APPROVED",
-        "html_url": format!("https://github.com/ada/engine/pull/{number}#pullrequestreview-{id}"),
-        "pull_request_url": format!("https://api.github.com/repos/ada/engine/pulls/{number}"),
-        "user": { "login": "grace", "type": "User" },
-        "submitted_at": minute(submitted),
-        "body": body,
-    })
+    let pull = format!("{API}/pulls/{number}");
+    let own = json!({ "state": "APPROVED", "pull_request_url": pull, "submitted_at": minute(submitted) });
+    written(id, &format!("pull/{number}#pullrequestreview-{id}"), body, own)
 }

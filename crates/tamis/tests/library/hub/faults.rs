@@ -1,7 +1,7 @@
 //! Failing hubs, broken networks and hostile repositories. None of them leaves half a model.
 
 use crate::hub::models::{bert, models, table};
-use crate::hub::server::{COMMIT, Fault, Hub};
+use crate::hub::server::{COMMIT, Fault, Hub, Repository};
 use crate::hub::{NAME, User, assert_near};
 use crate::support::{StopsAfter, assert_says};
 use std::fs;
@@ -9,6 +9,12 @@ use std::time::SystemTime;
 use tamis::hub::{AddRequest, HubAccess, add};
 
 const TEXT: &str = "oven";
+
+/// What a user hears who adds this model.
+fn refusal(repository: Repository) -> String {
+    let user = User::of(repository);
+    user.refused(&user.request(NAME))
+}
 
 #[test]
 fn a_broken_transfer_goes_on_where_it_ended() {
@@ -64,10 +70,7 @@ fn unknown_and_private_models_and_revisions_are_said() {
         ("house/tiny@v2.0", Some("sesame"), ["404", "no revision v2.0"]),
     ] {
         user.token = token;
-        let message = user.refused(&user.request(name));
-        for part in parts {
-            assert!(message.contains(part), "{part} is not in {message}");
-        }
+        assert_says(user.refused(&user.request(name)), &parts);
     }
     user.token = Some("sesame");
     for revision in ["v1.0", "refs/pr/1", COMMIT] {
@@ -87,15 +90,12 @@ fn sizes_are_bounded_whoever_says_them() {
     let user = User::of(table());
     let small = AddRequest { most_bytes: 2000, ..user.request(NAME) };
     assert_says(user.refused(&small), &["the model has", "2000 allowed"]);
-    let huge = User::of(table().fault("model.safetensors", Fault::Says(u64::MAX)));
-    assert!(huge.refused(&huge.request(NAME)).contains("18446744073709551615 bytes"));
-    let more = User::of(table().fault("model.safetensors", Fault::Says(100)));
-    assert_says(more.refused(&more.request(NAME)), &["longer than the 100 bytes"]);
+    assert_says(refusal(table().fault("model.safetensors", Fault::Says(u64::MAX))), &["18446744073709551615 bytes"]);
+    assert_says(refusal(table().fault("model.safetensors", Fault::Says(100))), &["longer than the 100 bytes"]);
     let endless = User::of(table().fault("model.safetensors", Fault::Endless));
     let bounded = AddRequest { most_bytes: 100_000, ..endless.request(NAME) };
     assert_says(endless.refused(&bounded), &["longer than the 100000 bytes"]);
-    let small = User::of(table().fault("config.json", Fault::Says(2 << 20)));
-    assert!(small.refused(&small.request(NAME)).contains("config.json has 2097152 bytes"));
+    assert_says(refusal(table().fault("config.json", Fault::Says(2 << 20))), &["config.json has 2097152 bytes"]);
 }
 
 #[test]
@@ -103,23 +103,18 @@ fn sums_and_commits_are_checked_whoever_gives_them() {
     let mut bare = table();
     bare.is_bare = true;
     User::of(bare.clone()).added();
-    let user = User::of(bare.clone().fault("model.safetensors", Fault::Wrong));
-    assert!(user.refused(&user.request(NAME)).contains("SHA-256"));
-    let user = User::of(bare.fault("model.safetensors", Fault::NoSum));
-    let message = user.refused(&user.request(NAME));
-    assert!(message.contains("git identifier"), "the tag of the pointer is no sum of the file: {message}");
-
-    let user = User::of(table().fault("model.safetensors", Fault::OtherCommit));
-    assert!(user.refused(&user.request(NAME)).contains(&format!("of commit {}", "f".repeat(40))));
-
-    let user = User::of(table().fault("tokenizer.json", Fault::Missing));
-    assert_says(user.refused(&user.request(NAME)), &["404"]);
+    assert_says(refusal(bare.clone().fault("model.safetensors", Fault::Wrong)), &["SHA-256"]);
+    // The tag of the pointer is no sum of the file.
+    assert_says(refusal(bare.fault("model.safetensors", Fault::NoSum)), &["git identifier"]);
+    let other = format!("of commit {}", "f".repeat(40));
+    assert_says(refusal(table().fault("model.safetensors", Fault::OtherCommit)), &[&other]);
+    assert_says(refusal(table().fault("tokenizer.json", Fault::Missing)), &["404"]);
 
     for file in ["model.safetensors", "tokenizer.json"] {
         let user = User::of(table().fault(file, Fault::Wrong));
         let message = user.refused(&user.request(NAME));
         let kind = if file == "model.safetensors" { "SHA-256" } else { "git identifier" };
-        assert!(message.contains(file) && message.contains(kind) && message.contains("the hub says"), "{message}");
+        assert_says(message, &[file, kind, "the hub says"]);
         assert!(!user.files().iter().any(|path| path.contains(file)), "{:?}", user.files());
         user.hub.change(NAME, |repository| repository.faults.clear());
         user.added();
@@ -129,11 +124,11 @@ fn sums_and_commits_are_checked_whoever_gives_them() {
 #[test]
 fn trap_redirects_lead_to_no_other_protocol() {
     for location in ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://me:sesame@127.0.0.1/x", "x", ""] {
-        let user = User::of(table().fault("model.safetensors", Fault::Redirects(location.to_owned())));
-        assert!(user.refused(&user.request(NAME)).contains("not followed"), "{location}");
+        let redirected = table().fault("model.safetensors", Fault::Redirects(location.to_owned()));
+        assert!(refusal(redirected).contains("not followed"), "{location}");
     }
-    let user = User::of(table().fault("tokenizer.json", Fault::Redirects("/house/tiny/resolve/x".into())));
-    assert!(user.refused(&user.request(NAME)).contains("404"));
+    let redirected = table().fault("tokenizer.json", Fault::Redirects("/house/tiny/resolve/x".into()));
+    assert_says(refusal(redirected), &["404"]);
 }
 
 #[test]
@@ -145,8 +140,8 @@ fn trap_no_name_of_a_file_leads_out_of_the_directory() {
     assert!(added.model.record.files.iter().all(|file| !file.path.contains("..")), "{:?}", added.model.record);
     for path in ["../../x", "/etc", "a/../b"] {
         let modules = format!(r#"[{{"path": "{path}", "type": "sentence_transformers.models.Transformer"}}]"#);
-        let user = User::of(repository.clone().with("modules.json", modules.as_bytes()));
-        assert!(user.refused(&user.request(NAME)).contains("names the path"), "{path}");
+        let message = refusal(repository.clone().with("modules.json", modules.as_bytes()));
+        assert!(message.contains("names the path"), "{path}: {message}");
     }
     // A repository cannot bring its own record along.
     let user = User::of(table().with("tamis-model.json", br#"{"query_prefix": "sesame "}"#));
@@ -161,12 +156,10 @@ fn models_that_do_not_work_are_not_kept() {
         ("config.json", b"no", "config.json: "),
     ] {
         let user = User::of(table().with(file, content));
-        let message = user.refused(&user.request(NAME));
-        assert!(message.contains(said), "{said} is not in {message}");
+        assert_says(user.refused(&user.request(NAME)), &[said]);
         assert!(file == "config.json" || user.files().is_empty(), "{:?}", user.files());
     }
-    let user = User::of(bert("max"));
-    assert!(user.refused(&user.request(NAME)).contains("max_tokens"));
+    assert_says(refusal(bert("max")), &["max_tokens"]);
 }
 
 #[test]

@@ -202,10 +202,8 @@ fn read(stream: &TcpStream, is_cdn: bool) -> Option<Request> {
     }
     let mut lines = head.lines();
     let path = lines.next()?.split(' ').nth(1)?.to_owned();
-    let headers: BTreeMap<String, String> = lines
-        .filter_map(|line| line.split_once(':'))
-        .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
-        .collect();
+    let headers = lines.filter_map(|line| line.split_once(':'));
+    let headers: BTreeMap<_, _> = headers.map(|(name, value)| (name.to_lowercase(), value.trim().to_owned())).collect();
     let range = headers.get("range").and_then(|range| range.strip_prefix("bytes=")?.trim_end_matches('-').parse().ok());
     Some(Request { is_cdn, path, range, authorization: headers.get("authorization").cloned() })
 }

@@ -59,7 +59,8 @@ impl Matrix {
     }
 }
 
-/// Parts of the size of a font: the distance between two words, in Chinese and Japanese between two parts of a line, between two lines, and between two paragraphs.
+/// Parts of the size of a font: the distance between two words, in Chinese and Japanese between two parts of a line, between two lines,
+/// and between two paragraphs.
 const WORD: f64 = 0.1;
 const DENSE: f64 = 0.5;
 const LINE: f64 = 0.45;

@@ -204,8 +204,7 @@ mod tests {
 
     #[test]
     fn names_are_found_in_every_spelling() {
-        assert!(names(b"<< /Encrypt 5 0 R >>", b"Encrypt"));
-        assert!(names(b"<</#45ncryp#74<<", b"Encrypt"));
+        assert!(names(b"<< /Encrypt 5 0 R >>", b"Encrypt") && names(b"<</#45ncryp#74<<", b"Encrypt"));
         assert!(!names(b"/EncryptMetadata true /Encryp", b"Encrypt"));
     }
 

@@ -1,9 +1,9 @@
 //! Whether an index in PostgreSQL answers as one in a directory: every test collection is indexed in both, asked the same questions,
 //! and cut by the rule that searches use by default.
 //!
-//! The collections are those of the directory `data` in `TAMIS_TEST_DATA`, each in a namespace of its own in one database. At last come all of them together
-//! among sources of crates, which are enough passages for the server's indexes of vectors and words. A collection is also asked
-//! questions of the others, to which it has no answer.
+//! The collections are those of the directory `data` in `TAMIS_TEST_DATA`, each in a namespace of its own in one database. At last come
+//! all of them together among sources of crates, which are enough passages for the server's indexes of vectors and words. A collection
+//! is also asked questions of the others, to which it has no answer.
 
 use crate::BYTES_A_PASSAGE;
 use crate::clients::Result;

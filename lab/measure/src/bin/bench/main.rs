@@ -2,10 +2,10 @@
 //! server for agents, `cargo xtask bench api [PASSAGES]` for the JSON API, and `cargo xtask bench postgres [PASSAGES]` for the store in
 //! a database. `cargo xtask bench equality` measures answers instead: those from a database against those from a directory.
 //!
-//! The tree is made of the sources of the crates that the build itself has downloaded, copied until there are about as
-//! many passages as asked for (50,000); where they do not suffice, they come again with other words. Each figure is printed with a ratio to a reference measured in the same run,
-//! since machines differ and are noisy: reading and hashing the same bytes for indexing, a plain scan of all vectors for
-//! searching, the runtime's own way to use the transformer for embedding (`throughput.rs`).
+//! The tree is made of the sources of the crates that the build itself has downloaded, copied until there are about as many passages as
+//! asked for (50,000); where they do not suffice, they come again with other words. Each figure is printed with a ratio to a reference
+//! measured in the same run, since machines differ and are noisy: reading and hashing the same bytes for indexing, a plain scan of all
+//! vectors for searching, the runtime's own way to use the transformer for embedding (`throughput.rs`).
 
 mod api;
 mod clients;

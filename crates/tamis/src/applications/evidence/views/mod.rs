@@ -131,6 +131,9 @@ pub struct ViewParameter {
     pub default: Option<SqlValue>,
     /// True if a value must be given.
     pub required: bool,
+    /// The values allowed, which the meaning names; empty: any of the type.
+    #[serde(skip)]
+    pub values: Vec<SqlValue>,
     /// The effect of the parameter.
     pub meaning: String,
 }
@@ -175,6 +178,8 @@ struct RawParameter {
     kind: ParameterType,
     #[serde(default)]
     default: Option<SqlValue>,
+    #[serde(default)]
+    values: Vec<SqlValue>,
     is: String,
 }
 
@@ -203,11 +208,12 @@ impl Header {
             return Err(format!("has more than {MOST_OPTIONAL} parameters without a default"));
         }
         let column = |(name, meaning)| ViewColumn { name, meaning };
-        let parameter = |RawParameter { name, kind, default, is }| ViewParameter {
+        let parameter = |RawParameter { name, kind, default, values, is }| ViewParameter {
             name,
             kind,
             default,
             required: false,
+            values,
             meaning: is,
         };
         Ok(Header {

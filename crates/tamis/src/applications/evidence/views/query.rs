@@ -190,6 +190,10 @@ pub(crate) fn statement(
             continue;
         };
         let value = value_of(parameter, value, now)
+            .and_then(|value| match parameter.values.is_empty() || parameter.values.contains(&value) {
+                true => Ok(value),
+                false => Err(parameter.values.iter().map(shown).collect::<Vec<_>>().join(" or ")),
+            })
             .map_err(|allowed| Error::argument("parameter", format!("{}={}", parameter.name, shown(value)), allowed))?;
         // A value that only affects the text is not bound.
         if needed.contains(parameter.name.as_str()) {

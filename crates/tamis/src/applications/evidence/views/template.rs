@@ -167,7 +167,14 @@ mod tests {
     fn values_are_of_their_type() {
         let now = "2026-11-22T12:00:00Z".parse().expect("a time");
         let value = |kind, given: SqlValue| {
-            let parameter = ViewParameter { name: "".into(), kind, default: None, required: false, meaning: "".into() };
+            let parameter = ViewParameter {
+                name: "".into(),
+                kind,
+                default: None,
+                required: false,
+                values: Vec::new(),
+                meaning: "".into(),
+            };
             value_of(&parameter, &given, now)
         };
         let text = |text: &str| SqlValue::Text(text.to_owned());

@@ -8,7 +8,7 @@ use tamis_store::SqlValue;
 
 use super::query::statement;
 use super::template::Template;
-use super::{BUILT_IN, Header, ParameterType, ViewRequest};
+use super::{BUILT_IN, Header, ParameterType, ViewParameter, ViewRequest};
 
 /// The tables as a statement sees them.
 const TABLES: &str = "
@@ -176,8 +176,9 @@ fn every_view_has_every_form_and_says_nothing_of_an_empty_graph() {
         assert!(parameters.iter().any(|parameter| parameter.name == "task_id"), "{name}");
         for given in 0..1_u32 << parameters.len() {
             let given = parameters.iter().enumerate().filter(|(bit, _)| given & (1 << bit) != 0);
+            let value = |parameter: &ViewParameter| parameter.values.first().cloned().unwrap_or(any(parameter.kind));
             let given: Vec<(&str, SqlValue)> =
-                given.map(|(_, parameter)| (parameter.name.as_str(), any(parameter.kind))).collect();
+                given.map(|(_, parameter)| (parameter.name.as_str(), value(parameter))).collect();
             assert!(ask(&graph, name, &[], &given).is_empty(), "{name} {given:?}");
         }
     }
@@ -197,6 +198,10 @@ fn what_is_not_there_or_of_another_type_is_told_with_what_is_near() {
     assert!(wrong.contains("it has task_id, min_controversy"), "{wrong}");
     let wrong = error("v_outdated_evidence", &[("min_years", text("many"))], None);
     assert_eq!(wrong, "parameter = min_years=\"many\": must be a whole number");
+    let wrong = error("v_citation_chains", &[("max_steps", text("9"))], None);
+    assert_eq!(wrong, "parameter = max_steps=\"9\": must be 2 or 3");
+    let wrong = error("v_evidence_chain", &[("relation", text("suports"))], None);
+    assert!(wrong.ends_with("\"suports\": must be \"supports\" or \"refutes\" or \"neutral\""), "{wrong}");
     let both = {
         let mut request = ViewRequest::new("v_contradictions");
         request.task = Some("one".into());
