@@ -6,7 +6,7 @@
 
 use crate::entries::GENERIC;
 use crate::proper_names;
-use crate::query_names::{has_inner_capital, is_minor, same_letters};
+use crate::query_names::{has_inner_capital, is_minor, last_part, name_parts, same_letters};
 
 /// Most names of one query.
 const MOST_NAMES: usize = 8;
@@ -130,7 +130,7 @@ impl AskedName {
     /// Returns `true` if the name is spelled as no word is and begins that of a symbol: `parse_conf` and `Reader::parse_config`.
     /// `symbol` can be several, as in [`fit`](Self::fit).
     pub fn begins(&self, symbol: &str) -> bool {
-        let mut names = symbol.split(", ").filter_map(|symbol| parts(symbol).last());
+        let mut names = symbol.split(", ").filter_map(last_part);
         self.spelled && names.any(|name| name.starts_with(&self.name))
     }
 
@@ -157,7 +157,7 @@ impl AskedName {
     }
 
     fn fit_of_one(&self, symbol: &str, path: &str) -> Option<NameFit> {
-        let parts: Vec<&str> = parts(symbol).collect();
+        let parts: Vec<&str> = name_parts(symbol).collect();
         let (last, outer) = parts.split_last()?;
         if *last != self.name {
             return None;
@@ -167,11 +167,6 @@ impl AskedName {
         let held = outer.iter().any(|part| same_letters(part, holder)) || in_path();
         Some(if held { NameFit::Whole } else { NameFit::Bare })
     }
-}
-
-/// The parts of a qualified name.
-fn parts(name: &str) -> impl Iterator<Item = &str> {
-    name.split([':', '.', '#', '/']).filter(|part| !part.is_empty())
 }
 
 /// A term without the marks around it.
@@ -194,7 +189,7 @@ fn name(term: &str, said: bool) -> Option<AskedName> {
     if term[..start].contains(['/', '-', '@', '=']) || rest[end..].contains(['/', '=', '@']) {
         return None;
     }
-    let all: Vec<&str> = parts(name).collect();
+    let all: Vec<&str> = name_parts(name).collect();
     let (last, outer) = all.split_last()?;
     if !all.iter().all(|part| is_word(part)) {
         return None;

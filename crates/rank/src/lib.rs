@@ -60,7 +60,7 @@ pub use fusion::{
 pub use message::{LiteralRun, LiteralText, pasted_message, says_failure};
 pub use near_copies::{NEAR_COPY, Shingles, near_copies};
 pub use proper_names::ProperNames;
-pub use query_names::{QueryNames, USAGE_FACTOR, definition_factors};
+pub use query_names::{QueryNames, USAGE_FACTOR, definition_factors, last_part};
 pub use relevance::{
     Basis, ENTRY_FEATURES, EntryFeatures, EvidencePart, JOINT_FEATURES, JudgedEntry, LIST_FEATURES, Matches,
     QueryFeatures, Relevance, Shift, TextKind, WeighedEvidence, joint_values, probability, relevance,

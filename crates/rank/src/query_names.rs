@@ -64,7 +64,7 @@ impl QueryNames {
         for term in query.split_whitespace().map(trimmed) {
             let called = term.strip_suffix("()");
             let name = called.unwrap_or(term);
-            let parts: Vec<String> = parts(name).map(str::to_owned).collect();
+            let parts: Vec<String> = name_parts(name).map(str::to_owned).collect();
             let spelled = name.contains('_') || parts.len() > 1 || called.is_some() || has_inner_capital(name);
             if spelled && !parts.is_empty() && parts.iter().all(|part| is_identifier(part)) {
                 names.identifiers.push(parts);
@@ -96,7 +96,7 @@ impl QueryNames {
     }
 
     fn match_of_one(&self, symbol: &str) -> f64 {
-        let symbol: Vec<&str> = parts(symbol).collect();
+        let symbol: Vec<&str> = name_parts(symbol).collect();
         let Some((name, outer)) = symbol.split_last() else { return 0.0 };
         let identified = self.identifiers.iter().map(|identifier| identified(identifier, name, outer));
         let identified = identified.fold(0.0, f64::max) * naming(IDENTIFIER / self.weight);
@@ -175,9 +175,14 @@ fn trimmed(term: &str) -> &str {
     if term[end.len()..].starts_with("()") { &term[..end.len() + 2] } else { end }
 }
 
-/// The parts of a qualified name.
-fn parts(name: &str) -> impl Iterator<Item = &str> {
+/// The parts of a qualified name: `Config`, `parse` of `Config::parse`.
+pub(crate) fn name_parts(name: &str) -> impl DoubleEndedIterator<Item = &str> {
     name.split([':', '.', '#', '/']).filter(|part| !part.is_empty())
+}
+
+/// Returns a name without its qualifiers; `None` if it has only punctuation.
+pub fn last_part(name: &str) -> Option<&str> {
+    name_parts(name).next_back()
 }
 
 fn is_identifier(part: &str) -> bool {

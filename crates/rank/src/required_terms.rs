@@ -4,6 +4,7 @@
 //! passage holds them, the rest of the query matches by chance.
 
 use crate::proper_names;
+use crate::query_names::{has_inner_capital, name_parts};
 
 /// Most terms of one query. A pasted log has hundreds, and the first ones say as much.
 const MOST_TERMS: usize = 16;
@@ -22,9 +23,6 @@ const UNITS: &[&str] = &[
     "b", "d", "em", "fps", "g", "gb", "h", "hz", "k", "kb", "kg", "km", "m", "mb", "min", "mm", "ms", "nd", "ns", "px",
     "rd", "s", "st", "tb", "th", "us", "x",
 ];
-
-/// What stands between the parts of a qualified name.
-const SEPARATORS: [char; 4] = [':', '.', '#', '/'];
 
 /// The kinds of term that an answer must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,7 +221,7 @@ fn term(word: &str) -> Option<RequiredTerm> {
     let (kind, parts) = if is_number(name) {
         (RequiredKind::Number, vec![name.to_owned()])
     } else if called || is_spelled_as_name(name) || is_designation(name) || proper_names::is_spelled(name) {
-        (RequiredKind::Identifier, name.split(SEPARATORS).map(squashed).filter(|part| !part.is_empty()).collect())
+        (RequiredKind::Identifier, name_parts(name).map(squashed).filter(|part| !part.is_empty()).collect())
     } else {
         return None;
     };
@@ -233,14 +231,13 @@ fn term(word: &str) -> Option<RequiredTerm> {
 /// A query that is nothing but words joined by hyphens, with or without marks around them: `font-size`, `valve-open?`.
 fn hyphenated(query: &str) -> Option<RequiredTerm> {
     let name = query.trim_matches(is_mark);
-    let names = || name.split(SEPARATORS).filter(|part| !part.is_empty());
     let is_word = |part: &str| part.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let is_name = names().any(proper_names::is_hyphenated)
-        && names().all(|part| proper_names::is_hyphenated(part) || is_word(part));
+    let is_name = name_parts(name).any(proper_names::is_hyphenated)
+        && name_parts(name).all(|part| proper_names::is_hyphenated(part) || is_word(part));
     is_name.then(|| RequiredTerm {
         kind: RequiredKind::Hyphenated,
         text: name.to_owned(),
-        parts: names().map(squashed).collect(),
+        parts: name_parts(name).map(squashed).collect(),
     })
 }
 
@@ -265,19 +262,14 @@ fn is_spelled_as_name(name: &str) -> bool {
     let underscored =
         |part: &str| part.trim_matches('_').contains('_') || part.starts_with('_') && !part.ends_with('_');
     let is_spelled = |part: &str| underscored(part) || part.starts_with("__") || has_inner_capital(part);
-    is_qualified(name) && (name.contains("::") || name.split(SEPARATORS).any(is_spelled))
+    is_qualified(name) && (name.contains("::") || name_parts(name).any(is_spelled))
 }
 
 /// Returns `true` for one identifier, or several with separators between them.
 fn is_qualified(name: &str) -> bool {
     let is_identifier =
         |part: &str| part.chars().all(|c| c.is_alphanumeric() || c == '_') && part.chars().any(char::is_alphabetic);
-    name.split(SEPARATORS).filter(|part| !part.is_empty()).all(is_identifier)
-}
-
-/// Returns true if a capital follows a small letter, as in `parseConfig` but not in `Parse` or `HTTP`.
-fn has_inner_capital(part: &str) -> bool {
-    part.chars().zip(part.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase())
+    name_parts(name).all(is_identifier)
 }
 
 /// Returns `true` for letters and digits that name something together (`sha256`, `utf-8`, `XJ-4471`, `3des`), as quantities,

@@ -178,7 +178,7 @@ fn print_outcome(
         (false, true) => writeln!(out, "{path}: has no entry {:?}", arguments.name)?,
         (false, false) => writeln!(out, "{path}: already has the entry {:?}", arguments.name)?,
         (true, true) => writeln!(out, "{path}: removed the entry {:?}", arguments.name)?,
-        (true, false) => writeln!(out, "{path}: added the entry {:?}", arguments.name)?,
+        (true, false) => writeln!(out, "{path}: wrote the entry {:?}", arguments.name)?,
     }
     out.flush()?;
     if plan.changes() && !arguments.remove {

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tamis_cut::{Cut, Gate, Verdict};
+use tamis_rank::last_part;
 use tamis_text::Kind;
 
 use super::query::WordFilter;
-use super::relation::last_part;
 
 /// The diagnostic with the evidence on the whole list, which only an explanation has.
 pub(crate) const ANSWER_EVIDENCE: &str = "answer_evidence";
@@ -461,7 +461,7 @@ impl Hit {
         if names.len() <= MOST_SYMBOLS {
             return Some(Cow::Borrowed(all));
         }
-        let is_shown = |name: &&str| self.snippet.contains(last_part(name));
+        let is_shown = |name: &&str| last_part(name).is_some_and(|name| self.snippet.contains(name));
         let mut shown: Vec<&str> = names.iter().copied().filter(is_shown).take(MOST_SYMBOLS - 1).collect();
         if shown.is_empty() {
             shown.extend(&names[..MOST_SYMBOLS - 1]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tamis_rank::{
     ExactFind, NAMED, Standing, entry_scores, entry_value, is_empty_comment, is_heading_alone, is_preamble_alone,
-    is_signature_alone, representative,
+    is_signature_alone, last_part, representative,
 };
 use tamis_store::StoredPassage;
 use tamis_text::{Kind, Role};
@@ -205,7 +205,7 @@ fn is_front_matter(passage: &StoredPassage) -> bool {
 fn continues(passage: &StoredPassage) -> bool {
     let name = |symbol: &str| {
         let first = symbol.split(", ").next().unwrap_or_default();
-        first.rsplit([':', '.', '#', '/']).next().unwrap_or_default().to_owned()
+        last_part(first).unwrap_or_default().to_owned()
     };
     let signature = passage.context.as_deref().and_then(|context| context.lines().last());
     let name = passage.symbol.as_deref().map(name).filter(|name| !name.is_empty());

@@ -11,6 +11,7 @@ mod candidate;
 mod candidate_pool;
 mod context;
 mod decide;
+mod display_order;
 #[cfg(feature = "evidence")]
 mod evidence_records;
 mod exact;
@@ -21,6 +22,7 @@ mod issues;
 mod judgements;
 mod learning;
 mod misspellings;
+mod named_files;
 mod plan;
 mod present;
 mod query;
@@ -34,6 +36,7 @@ mod rerank;
 mod rule;
 #[expect(clippy::module_inception, reason = "the steps of a search in their order")]
 mod search;
+mod snippet;
 mod unmatched;
 
 pub use crate::error::AimError;

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use tamis_rank::last_part;
+
 use super::answer::{Answer, Hit};
 use super::query::HistoryQuestion;
 use crate::collections::COMMITS;
@@ -38,8 +40,8 @@ impl Answer {
         let words: Vec<&str> = self.query.split_whitespace().map(|word| word.trim_matches(is_mark)).collect();
         if asks_for_uses(&words) {
             let name = |hit: &Hit| {
-                let symbols: Vec<&str> = hit.symbol.as_deref()?.split(", ").map(last_part).collect();
-                words.iter().map(|word| last_part(word)).find(|word| !word.is_empty() && symbols.contains(word))
+                let symbols: Vec<&str> = hit.symbol.as_deref()?.split(", ").filter_map(last_part).collect();
+                words.iter().filter_map(|word| last_part(word)).find(|word| symbols.contains(word))
             };
             let defines = |hit| Some((hit, AskedRelation::Uses(name(hit)?.to_owned())));
             return self.results.iter().find_map(defines);
@@ -69,11 +71,6 @@ fn asks_for_uses(words: &[&str]) -> bool {
         ["callers" | "users" | "uses" | "usages", "of", _, ..] => true,
         _ => false,
     }
-}
-
-/// Returns a name without its qualifiers.
-pub(super) fn last_part(name: &str) -> &str {
-    name.rsplit([':', '.', '#', '/']).next().unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Map, Value, json};
 use tamis_cut::Gate;
 use tamis_embed::{ModelInfo, Provider, dot};
-use tamis_rank::{Basis, EntryFeatures, Matches, QueryFeatures, Relevance, TextKind, probability, relevance};
+use tamis_rank::{
+    Basis, EntryFeatures, ExactFind, Matches, QueryFeatures, Relevance, TextKind, last_part, probability, relevance,
+};
 use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash};
 use tamis_text::Role;
 
@@ -55,6 +57,9 @@ pub(crate) fn weigh(
             };
             entry.add_evidence(name, 1.0, log_odds);
         }
+        if matches!(entry.best.exact, Some(ExactFind::Line(_))) {
+            entry.add_evidence("exact_line", 1.0, OF_LINE);
+        }
         if entry.best.adjusted.short {
             entry.add_evidence("below_language_threshold", 1.0, IMPOSSIBLE);
         }
@@ -72,6 +77,9 @@ const IMPOSSIBLE: f64 = -40.0;
 const OF_MESSAGE: f64 = 1.0;
 const BESIDE_MESSAGE: f64 = -1.5;
 const OF_ANOTHER_PROGRAM: f64 = -3.0;
+
+/// The log odds that the line of a file which the query names adds: nobody names one who does not want it. Chosen by hand.
+const OF_LINE: f64 = 4.0;
 
 /// First entries whose texts are searched for the names in the query.
 const NAMED_ENTRIES: usize = 80;
@@ -165,7 +173,7 @@ impl Features {
         let scaled = |score: f64| if best > low && score.is_finite() { (score - low) / (best - low) } else { 0.0 };
         let title = |Candidate { passage, .. }: &Candidate| {
             let heading = || passage.heading.as_deref()?.rsplit(" > ").next();
-            let symbol = || passage.symbol.as_deref()?.rsplit([':', '.', '#', '/']).next();
+            let symbol = || last_part(passage.symbol.as_deref()?);
             // Generated code has the names of what people wrote elsewhere.
             let written = passage.role != Role::Generated.as_str();
             symbol().or_else(heading).filter(|_| written).map_or(0.0, |title| query.paths.share_in(title))

@@ -11,12 +11,12 @@ use super::candidate::{Phrased, Retrieved, is_program};
 use super::context::{Context, Stopwatch, scope_of};
 use super::decide::{check_rule, cut, explain_counted, explain_labels, gate_evidence, rejected, replacement};
 use super::exact::{
-    Finds, MessageSource, exact_finds, gone_sources, keep_history, keep_line, keep_words, look_for, missing_paths,
-    named_files, note_finds, note_headings,
+    Finds, MessageSource, exact_finds, keep_history, keep_line, keep_words, look_for, note_finds, note_headings,
 };
 use super::gather::{Depth, depth_under, fetch, gather_query, gather_variants};
 use super::group::group;
 use super::learning::{fitted_shift, guaranteed, shift_all};
+use super::named_files::{gone_sources, missing_paths, named_files};
 use super::plan::plan;
 use super::present::present;
 use super::query::{filter_of, prepare};
