@@ -48,8 +48,10 @@ pub struct AskedName {
 pub enum NameFit {
     /// Only the name itself is the same. It counts where nothing fits better.
     Bare,
-    /// The name, and what qualifies it, if anything does.
+    /// The name, and what qualifies it, if anything does: within the definition's own name, or its path.
     Whole,
+    /// The definition's own name ends with the whole qualified name: `Phoenix.Socket`, but not a `Socket` in `phoenix.js`.
+    Qualified,
 }
 
 /// The names that a query asks for.
@@ -142,7 +144,7 @@ impl AskedName {
     /// Returns `true` if a definition answers a sentence that has the name among other words, by the definition's fit and whether
     /// it is in the file of the name. "The list is open" does not ask for every function `open`.
     pub fn is_asked_in_sentence(&self, fit: NameFit, own_file: bool) -> bool {
-        self.spelled || own_file || fit == NameFit::Whole && !self.holders.is_empty()
+        self.spelled || own_file || fit > NameFit::Bare && !self.holders.is_empty()
     }
 
     /// Returns `true` if a file has the name, or that of its holder: `src/router.rs` and `src/router/mod.rs` for `Router::new`.
@@ -163,6 +165,9 @@ impl AskedName {
             return None;
         }
         let Some(holder) = self.holders.last() else { return Some(NameFit::Whole) };
+        if outer.ends_with(&self.holders.iter().map(String::as_str).collect::<Vec<_>>()) {
+            return Some(NameFit::Qualified);
+        }
         let in_path = || path.split(['/', '.', '-']).any(|part| same_letters(part, holder));
         let held = outer.iter().any(|part| same_letters(part, holder)) || in_path();
         Some(if held { NameFit::Whole } else { NameFit::Bare })
@@ -333,7 +338,9 @@ mod tests {
         let fit = |query: &str, symbol: &str, path: &str| {
             AskedNames::from_query(query).iter().next().expect("a name").fit(symbol, path)
         };
-        assert_eq!(fit("Router::route", "Router::route", "src/routing.rs"), Some(NameFit::Whole));
+        assert_eq!(fit("Router::route", "Router::route", "src/routing.rs"), Some(NameFit::Qualified));
+        assert_eq!(fit("App.Phoenix.Socket", "My.App.Phoenix.Socket", "lib/socket.ex"), Some(NameFit::Qualified));
+        assert_eq!(fit("Phoenix.Socket", "Socket", "priv/phoenix.js"), Some(NameFit::Whole));
         assert_eq!(fit("Router::route", "MethodRouter::route", "src/a.rs"), Some(NameFit::Bare));
         assert_eq!(fit("Router::route", "Router", "src/a.rs"), None);
         assert_eq!(fit("axum::extract::Path", "Path", "axum/src/extract/path.rs"), Some(NameFit::Whole));

@@ -177,7 +177,7 @@ fn trimmed(term: &str) -> &str {
 
 /// The parts of a qualified name: `Config`, `parse` of `Config::parse`.
 pub(crate) fn name_parts(name: &str) -> impl DoubleEndedIterator<Item = &str> {
-    name.split([':', '.', '#', '/']).filter(|part| !part.is_empty())
+    name.split([':', '.', '#', '/', '\\']).filter(|part| !part.is_empty())
 }
 
 /// Returns a name without its qualifiers; `None` if it has only punctuation.

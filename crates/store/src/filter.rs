@@ -38,7 +38,7 @@ pub struct Filter {
     /// Passages, any of them.
     pub ids: Vec<PassageId>,
     /// Names of symbols, any of them, case-sensitive. `open` matches the whole qualified name or its last part. `Store::open`,
-    /// with a separator (`::`, `.`, `#` or `/`), matches the whole name or its last parts. An asterisk at the end, as in
+    /// with a separator (`::`, `.`, `#`, `/` or `\`), matches the whole name or its last parts. An asterisk at the end, as in
     /// `open*`, matches any continuation.
     pub symbols: Vec<String>,
     /// Conditions on attributes of the document, all of them.
@@ -273,7 +273,7 @@ impl Selection {
 }
 
 /// Separators between the parts of a qualified name, of all languages.
-const SEPARATORS: [&str; 4] = ["::", ".", "#", "/"];
+const SEPARATORS: [&str; 5] = ["::", ".", "#", "/", "\\"];
 /// The separator between symbols that share a passage.
 const LIST_SEPARATOR: &str = ", ";
 
@@ -399,7 +399,9 @@ mod tests {
 
     #[test]
     fn a_plain_name_is_the_last_part_or_the_whole_and_a_qualified_name_ends_at_a_border_of_parts() {
-        for symbol in ["open", "Store::open", "a::Store::open", "Store.open", "Store#open", "pkg/open", "close, open"] {
+        for symbol in [
+            "open", "Store::open", "a::Store::open", "Store.open", "Store#open", "pkg/open", "App\\open", "close, open",
+        ] {
             assert!(matches("open", symbol), "{symbol}");
         }
         for symbol in ["open::inner", "Open", "reopen", "Store::open_all", "Store::reopen", ""] {

@@ -88,7 +88,7 @@ pub use evidence::{
     Page, Relation, Task, Work, domain,
 };
 pub use filter::{AttributeCondition, DateBound, DateRange, Filter, PathGlobs};
-pub use lexical::{Highlighter, Mark};
+pub use lexical::{Highlighter, Mark, is_function_word};
 #[cfg(feature = "postgres")]
 pub use postgres::{
     Job, JobEnd, JobState, MOST_JOB_FAILURES, NamespaceStatus, NextJob, PostgresStatus, PostgresStore, Sharding,

@@ -139,8 +139,12 @@ fn a_record_that_is_logged_again_has_its_last_text() {
 {"id": "m2", "timestamp": "2026-11-22T09:00:01Z", "type": "gemini", "content": "To the"}
 {"$set": {"lastUpdated": "x"}}
 {"id": "m2", "timestamp": "2026-11-22T09:00:01Z", "type": "gemini", "content": "To the second site."}"#;
-    let log = log(text);
-    assert_eq!((told(&log), log.repeated), (vec![("g1", vec!["Where?", "To the second site."])], 1));
+    let found = log(text);
+    assert_eq!((told(&found), found.repeated), (vec![("g1", vec!["Where?", "To the second site."])], 1));
+    let plain = log(
+        "{\"session\": \"1\", \"id\": \"a\", \"text\": \"old\"}\n{\"session\": \"1\", \"id\": \"a\", \"text\": \"new\"}\n",
+    );
+    assert_eq!(told(&plain), [("1", vec!["new"])]);
 }
 
 #[test]

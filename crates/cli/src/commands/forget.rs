@@ -87,8 +87,13 @@ pub fn run(arguments: &ForgetArguments, global: &Global, output: &Output) -> Res
     let what = arguments.what.join(" ");
     let meant = index.notes().entries_meant(&directory.index_path(&what), namespace, action)?;
     if meant.entries.is_empty() {
+        let is_hidden = || {
+            let hidden = index.notes().entries_meant(&directory.index_path(&what), namespace, ForgetAction::Undo);
+            hidden.is_ok_and(|hidden| !hidden.entries.is_empty())
+        };
         output.note(match action {
             ForgetAction::Undo => "no hidden entry matches; `tamis forget --list` lists them",
+            _ if is_hidden() => "it is hidden already; `tamis forget --undo` brings it back",
             _ => "no note matches; name one by PATH:LINE as `tamis recall` prints it",
         });
         return Ok(Exit::Nothing);

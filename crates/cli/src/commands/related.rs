@@ -115,11 +115,12 @@ fn print(out: &mut dyn Page, found: &Related) -> io::Result<()> {
     }
     if let Some(counts) = &found.occurrences {
         let names = counts.names.iter().map(|name| label(name)).collect::<Vec<_>>().join(", ");
+        let occur = if counts.names.len() == 1 { "occurs" } else { "occur" };
         let (lines, files) = (counted(counts.lines, "line"), counted(counts.files, "file"));
         let Occurrences { own_lines, resolved_lines, unresolved_lines, .. } = counts;
         writeln!(
             out,
-            "\n{names} occurs on {lines} in {files}: {own_lines} in the passage itself, {resolved_lines} resolved, {unresolved_lines} not resolved"
+            "\n{names} {occur} on {lines} in {files}: {own_lines} in the passage itself, {resolved_lines} resolved, {unresolved_lines} not resolved"
         )?;
     }
     Ok(())

@@ -47,7 +47,7 @@ pub(crate) use near_terms::near_words;
 pub(crate) use query::{BODY, CountedWord, MAX_WORDS, NAME, PreparedTerms};
 #[cfg(feature = "postgres")]
 pub(crate) use search::MAX_WORDS as MOST_CONTAINED_WORDS;
-pub use stems_and_stop_words::{Highlighter, Mark};
+pub use stems_and_stop_words::{Highlighter, Mark, is_function_word};
 #[cfg(feature = "postgres")]
 pub(crate) use stems_and_stop_words::{query_words, text_terms};
 

@@ -16,7 +16,7 @@ pub(crate) const SEPARATOR: char = '\u{3}';
 const TERM_END: char = ' ';
 
 /// Changes when a passage gives other terms than before, so that indexes are rebuilt.
-pub(crate) const ANALYSIS_VERSION: u32 = 4;
+pub(crate) const ANALYSIS_VERSION: u32 = 5;
 
 /// The term of a word in a namespace, which gives each namespace its own postings and document frequencies. The terms of a word
 /// follow each other in the order of their namespaces.
@@ -172,7 +172,8 @@ const FUNCTION_WORDS: &[&str] = &[
     "whose", "why", "will", "with", "would", "you", "your",
 ];
 
-fn is_function_word(word: &str) -> bool {
+/// Returns `true` for an English word that carries no subject, in lower case. A query of such words alone is searched by them.
+pub fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 

@@ -159,7 +159,7 @@ pub(super) fn pack(index: &Index, request: &PackRequest) -> Result<Pack, Error> 
         let fits = |chosen: &[StoredPassage], left_out: &[String]| {
             // The last line grows with what is left out later.
             let spare = LAST_LINE_TOKENS.min(budget / 4);
-            estimate_tokens(&rendered(&sections(chosen), left_out, &room)) + spare <= budget
+            estimate_tokens(&rendered(&sections(chosen), left_out, NAMED, &room)) + spare <= budget
         };
         chosen.push(passage);
         if fits(&chosen, &left_out) {
@@ -182,7 +182,11 @@ pub(super) fn pack(index: &Index, request: &PackRequest) -> Result<Pack, Error> 
     let nothing = answer.summary;
     let text = match answer.results.is_empty() {
         true => format!("{nothing}\n"),
-        false => rendered(&sections, &left_out, &room),
+        false => {
+            let mut texts = (0..=NAMED).rev().map(|named| rendered(&sections, &left_out, named, &room));
+            let fitting = texts.find(|text| estimate_tokens(text) <= budget);
+            fitting.unwrap_or_else(|| rendered(&sections, &left_out, 0, &room))
+        }
     };
     Ok(Pack {
         tokens: estimate_tokens(&text),
@@ -216,8 +220,13 @@ fn place(namespace: &str, path: &str, start_line: u32, end_line: u32, several: b
     format!("{namespace}{path}:{start_line}-{end_line}")
 }
 
-/// The sections under their places, and the last line.
-fn rendered(sections: &[PackSection], left_out: &[String], &Room { budget, several, beyond }: &Room) -> String {
+/// The sections under their places, and the last line, which names so many of the places that are left out.
+fn rendered(
+    sections: &[PackSection],
+    left_out: &[String],
+    named: usize,
+    &Room { budget, several, beyond }: &Room,
+) -> String {
     let mut text = String::new();
     for section in sections {
         let PackSection { namespace, path, start_line, end_line, text: lines } = section;
@@ -231,14 +240,19 @@ fn rendered(sections: &[PackSection], left_out: &[String], &Room { budget, sever
             text.push('\n');
         }
     }
-    let more = left_out.len().saturating_sub(NAMED);
-    let named = left_out[..left_out.len().min(NAMED)].join(", ");
+    let (named, more) = left_out.split_at(left_out.len().min(named));
+    let more = match (named.len(), more.len()) {
+        (_, 0) => String::new(),
+        (0, 1) => "1 passage".to_owned(),
+        (0, all) => format!("{all} passages"),
+        (_, more) => format!(" and {more} more"),
+    };
+    let named = named.join(", ");
     let results = if beyond == 1 { "result" } else { "results" };
-    text.push_str(&match (left_out.len(), more) {
-        (0, _) if beyond > 0 => String::new(),
-        (0, _) => "=== Nothing relevant was left out.\n".to_owned(),
-        (_, 0) => format!("=== Left out or shortened to fit {budget} tokens: {named}\n"),
-        (_, more) => format!("=== Left out or shortened to fit {budget} tokens: {named} and {more} more\n"),
+    text.push_str(&match left_out.len() {
+        0 if beyond > 0 => String::new(),
+        0 => "=== Nothing relevant was left out.\n".to_owned(),
+        _ => format!("=== Left out or shortened to fit {budget} tokens: {named}{more}\n"),
     });
     if beyond > 0 {
         text.push_str(&format!("=== Left out by the limit: {beyond} more relevant {results}\n"));

@@ -149,7 +149,7 @@ fn definitions(
         counts.then(|| (passage.passage, kind_of_definition(passage, own_file)))
     });
     let found: Vec<(PassageId, ExactFind)> = asked.collect();
-    let enough = best == Some(NameFit::Whole) || name.is_enough() || found.len() <= FEW_DEFINITIONS;
+    let enough = best > Some(NameFit::Bare) || name.is_enough() || found.len() <= FEW_DEFINITIONS;
     Ok(if enough { found } else { Vec::new() })
 }
 
@@ -351,8 +351,9 @@ pub(crate) fn keep_words(words: &mut WordFilter, candidates: &mut Vec<Candidate>
     if makers.peek().is_some() && !makers.any(|candidate| words.is_held_by(&candidate.passage)) {
         return;
     }
-    // An exact find joins the pool from anywhere, and must not empty it of everything else.
-    if candidates.iter().any(|candidate| candidate.exact.is_none() && words.is_held_by(&candidate.passage)) {
+    // A definition joins the pool from anywhere, and must not empty it of everything else.
+    let is_found_by_words = |find| matches!(find, None | Some(ExactFind::Message | ExactFind::Mention));
+    if candidates.iter().any(|one| is_found_by_words(one.exact) && words.is_held_by(&one.passage)) {
         candidates.retain(|candidate| words.is_held_by(&candidate.passage));
     } else {
         words.note_missing(candidates.iter().map(|candidate| &*candidate.passage));

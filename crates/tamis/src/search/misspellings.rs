@@ -64,9 +64,9 @@ fn doubtful_words(text: &str) -> Vec<Range<usize>> {
 }
 
 /// The regular endings of English words, and those that stand for the end of the word.
-const ENDINGS: [&str; 22] = [
+const ENDINGS: [&str; 25] = [
     "es", "s", "ed", "d", "ing", "ings", "ly", "ers", "er", "rs", "r", "y", "ness", "less", "ful", "able", "ment",
-    "ised", "ized", "ising", "isation", "ization",
+    "ised", "ized", "ising", "isation", "ization", "en", "ened", "ening",
 ];
 const REPLACED_ENDINGS: [(&str, &str); 6] =
     [("ies", "y"), ("ied", "y"), ("ier", "y"), ("iest", "y"), ("ing", "e"), ("able", "e")];
@@ -159,8 +159,11 @@ fn slip(word: &str, near: &NearWord) -> Option<Slip> {
                 |at: usize| letters.iter().enumerate().filter(move |(place, _)| *place != at).map(|(_, letter)| letter);
             doubled.any(|(at, _)| without(at).eq(&others)).then_some(Slip::Letter)
         }
-        // `serde` is not `serve`.
-        1 => (letters.len() > LONGEST_SHORT && is_english(&near.word)).then_some(Slip::Replaced),
+        // `serde` is not `serve`, and another last letter makes another form.
+        1 => {
+            let is_clear = letters.len() > LONGEST_SHORT && letters.last() == others.last();
+            (is_clear && is_english(&near.word)).then_some(Slip::Replaced)
+        }
         _ => None,
     }
 }
@@ -178,8 +181,8 @@ mod tests {
         assert_eq!(doubtful("Wher is the mantainance (windwo)?"), ["Wher", "mantainance", "windwo"]);
         for text in [
             "retry_limti", "parseCofnig", "HTPP", "utf8x", "src/mantain", "`mantain`", "re-tyr", "+mantain",
-            "-mantain", "abx", "schema", "shards", "tries", "decrypting", "tailwind", "leaky", "localisation",
-            "\"the mantainance\" windows", "throttles closed mongolia", "don't", "",
+            "-mantain", "abx", "schema", "shards", "tries", "decrypting", "sharpen", "flattened", "tailwind", "leaky",
+            "localisation", "\"the mantainance\" windows", "throttles closed mongolia", "don't", "",
         ] {
             assert!(doubtful(text).is_empty(), "{text}: {:?}", doubtful(text));
         }
@@ -201,7 +204,7 @@ mod tests {
         assert_eq!(meant("sprite", &[("spite", 1, 9)]), None);
         assert_eq!(meant("pluins", &[("plains", 1, 9), ("plugins", 1, 2)]).as_deref(), Some("plugins"));
         assert_eq!(meant("maintainance", &[("maintenance", 2, 2)]).as_deref(), Some("maintenance"));
-        assert_eq!(meant("postgres", &[("postes", 2, 9)]), None);
+        assert_eq!([meant("postgres", &[("postes", 2, 9)]), meant("dampem", &[("dampes", 1, 9)])], [None, None]);
         assert_eq!(meant("ovne", &[("oven", 1, 1), ("one", 1, 9)]).as_deref(), Some("oven"));
         assert_eq!(meant("lcok", &[]), None);
     }

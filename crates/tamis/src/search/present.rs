@@ -412,8 +412,9 @@ const SHORTEST: usize = 3;
 /// the lexical index, without function words; parts of an identifier are not words of their own.
 pub(crate) fn missing_words(query: &str, terms: &[TermStatistics]) -> Vec<String> {
     let is_missing = |word: &str| {
-        let word = word.to_lowercase();
-        terms.iter().any(|term| term.document_frequency == 0 && !term.compound && term.term == word)
+        // The term of a name has no underscores.
+        let word = word.to_lowercase().replace('_', "");
+        terms.iter().any(|term| term.document_frequency == 0 && term.term == word)
     };
     let has_weight = |word: &str| {
         let is_short = word.chars().count() < SHORTEST && word.chars().all(|c| c.is_ascii_lowercase());
@@ -455,9 +456,9 @@ mod tests {
         let capital = missing_words("Is Mongolia's capital (Ulaanbaatar) in MONGOLIA?", &terms);
         assert_eq!(capital, ["Mongolia", "Ulaanbaatar"]);
         assert!(missing_words("the capital", &terms).is_empty());
-        let terms = [term("open_index", 0, true), term("open", 0, false), term("index", 0, false)];
-        assert!(missing_words("open_index Store::open", &terms).is_empty());
-        assert_eq!(missing_words("open_index, then open.", &terms), ["open"]);
+        let terms = [term("openindex", 0, true), term("open", 0, false), term("index", 0, false)];
+        assert_eq!(missing_words("open_index Store::open", &terms), ["open_index"]);
+        assert_eq!(missing_words("open_index, then open.", &terms), ["open_index", "open"]);
         let terms = ["please", "happens", "ab", "k8s", "ui", "elasticsearch"].map(|word| term(word, 0, false));
         let names = missing_words("Please tell what happens with ab, k8s, UI and Elasticsearch", &terms);
         assert_eq!(names, ["k8s", "UI", "Elasticsearch"]);

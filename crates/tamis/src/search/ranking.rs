@@ -361,8 +361,12 @@ impl Decided {
         let tokens = |candidate: &Candidate| tamis_text::estimate_tokens(&candidate.passage.text);
         let best = || -> usize { kept.iter().map(|kept| tokens(&kept.entry.best)).sum() };
         let mut left = self.token_budget.map(|budget| budget.saturating_sub(best()));
-        let reaches =
-            |one: &&Candidate| !one.shown.hidden && one.value.is_finite() && line.is_some_and(|line| one.value >= line);
+        // The properties of a document say little beside its text.
+        let is_text = |one: &Candidate| one.passage.kind != Kind::FrontMatter.as_str();
+        let reaches = |one: &&Candidate| {
+            let is_above = line.is_some_and(|line| one.value >= line && (line == f64::NEG_INFINITY || is_text(one)));
+            !one.shown.hidden && one.value.is_finite() && is_above
+        };
         let mut found: Vec<(usize, &Candidate)> = Vec::new();
         for (at, entry) in ranking.entries.iter().enumerate().take(kept.len()) {
             found.extend(entry.others.iter().filter(reaches).map(|other| (at, other)));

@@ -13,7 +13,7 @@ use tamis_embed::{ModelInfo, Provider, dot};
 use tamis_rank::{
     Basis, EntryFeatures, ExactFind, Matches, QueryFeatures, Relevance, TextKind, last_part, probability, relevance,
 };
-use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash};
+use tamis_store::{ModelKey, PassageId, StoredPassage, TextHash, is_function_word};
 use tamis_text::Role;
 
 use super::answer::ANSWER_EVIDENCE;
@@ -47,6 +47,9 @@ pub(crate) fn weigh(
         }
     }
     note(&mut ranking.diagnostics, &weighed, basis);
+    let terms = retrieved.statistics.lexical.as_ref().map_or(&[][..], |words| &words.terms);
+    let is_empty_talk = !terms.is_empty() && terms.iter().all(|term| is_function_word(&term.term));
+    let has_no_subject = is_empty_talk && !query.text.contains('"');
     for (entry, evidence) in ranking.entries.iter_mut().zip(weighed.entries) {
         entry.evidence = Some(evidence);
         if let Some(source) = query.message {
@@ -59,6 +62,9 @@ pub(crate) fn weigh(
         }
         if matches!(entry.best.exact, Some(ExactFind::Line(_))) {
             entry.add_evidence("exact_line", 1.0, OF_LINE);
+        }
+        if has_no_subject {
+            entry.add_evidence("function_words_alone", 1.0, OF_FUNCTION_WORDS);
         }
         if entry.best.adjusted.short {
             entry.add_evidence("below_language_threshold", 1.0, IMPOSSIBLE);
@@ -80,6 +86,9 @@ const OF_ANOTHER_PROGRAM: f64 = -3.0;
 
 /// The log odds that the line of a file which the query names adds: nobody names one who does not want it. Chosen by hand.
 const OF_LINE: f64 = 4.0;
+
+/// The log odds under a query such as "what is it", which asks for nothing. Chosen by hand.
+const OF_FUNCTION_WORDS: f64 = -4.0;
 
 /// First entries whose texts are searched for the names in the query.
 const NAMED_ENTRIES: usize = 80;

@@ -138,7 +138,9 @@ pub fn record(value: &Value, zone: &TimeZone) -> Record {
         Ok(time) => time,
         Err(reason) => return Record::Bad(reason),
     };
-    let record = kind(outer).filter(|kind| has_word(ROLES, kind)).and_then(|_| name(outer.get("id")?));
+    // Without these, the `id` of several records can be that of their session.
+    let is_of_turn = session.is_some() || kind(outer).is_some_and(|kind| has_word(ROLES, kind));
+    let record = outer.get("id").filter(|_| is_of_turn).and_then(name);
     let speaker = match speaker {
         Some(speaker) if is(outer, "isSidechain") => Some(format!("{speaker} (side chain)")),
         speaker => speaker,

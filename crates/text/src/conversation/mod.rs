@@ -267,6 +267,9 @@ impl Reader<'_> {
     fn finish(mut self) -> Result<ConversationLog, ConversationFormatError> {
         self.log.repeated = self.sessions.repeated;
         self.log.conversations = self.sessions.finish(self.options);
+        if self.records == 0 {
+            return Err(ConversationFormatError::Empty);
+        }
         if self.log.conversations.is_empty() {
             let first = self.log.bad.first();
             let reason = first.map_or_else(|| "it has no text".to_owned(), |bad| bad.reason.clone());

@@ -12,7 +12,7 @@ use crate::print::table::Columns;
 use crate::print::text::{count, label};
 use crate::progress::Progress;
 use crate::session::Session;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use github::ImportGithubArguments;
 use jiff::Timestamp;
@@ -29,7 +29,7 @@ use tamis_text::WikiDumpOptions;
 /// Flags of `tamis import`.
 #[derive(Debug, Args)]
 #[command(
-    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
     subcommand_value_name = "SOURCE",
     subcommand_help_heading = "Sources",
     after_help = "\
@@ -230,6 +230,9 @@ pub struct ImportFlags {
 /// # Errors
 /// An unreadable input, an index that cannot be written or that another process is writing, or a model that fails.
 pub fn run(arguments: &ImportArguments, global: &Global, output: &Output) -> Result<Exit> {
+    if arguments.source.is_some() && (arguments.list || arguments.remove.is_some() || arguments.json) {
+        bail!("--list, --remove and --json before a source import nothing; give them alone");
+    }
     match (&arguments.source, &arguments.remove) {
         (Some(ImportSource::Issues(source)), _) => issues(source, global, output),
         (Some(ImportSource::Wiki(source)), _) => wiki(source, global, output),

@@ -484,7 +484,8 @@ fn count_occurrences(
     let &Definitions { index, scope, observer } = known;
     let Some(symbols) = &subject.passage.symbol else { return Ok(None) };
     let mut names: Vec<&str> = symbols.split(LIST_SEPARATOR).map(|symbol| last_parts(symbol).0).collect();
-    names.retain(|name| !name.is_empty());
+    let mut seen = HashSet::new();
+    names.retain(|name| !name.is_empty() && seen.insert(*name));
     names.truncate(MOST_NAMES);
     if names.is_empty() {
         return Ok(None);

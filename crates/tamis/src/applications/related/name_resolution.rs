@@ -11,7 +11,7 @@ use tamis_text::{Language, ReferenceKind, Relation};
 use super::{Before, Defined, Nearness, Site};
 
 /// Separators of the parts of a qualified name, across languages.
-const SEPARATORS: [&str; 4] = ["::", ".", "#", "/"];
+const SEPARATORS: [&str; 5] = ["::", ".", "#", "/", "\\"];
 
 /// The separator between symbols that share a passage.
 pub(crate) const LIST_SEPARATOR: &str = ", ";
@@ -424,7 +424,8 @@ mod tests {
         for (symbols, expected) in [
             (&["open"][..], ("open", None)),
             (&["Store::open", "a::Store<K, V>::open", "Store::open<T: Into<Path>>"], ("open", Some("Store"))),
-            (&["pkg.Door.open", "Door#open"], ("open", Some("Door"))),
+            (&["pkg.Door.open", "Door#open", "App\\Door::open"], ("open", Some("Door"))),
+            (&["App\\Door"], ("Door", Some("App"))),
             (&["Map<K, V>"], ("Map", None)),
             (&[""], ("", None)),
         ] {
