@@ -47,31 +47,41 @@ pub(crate) fn weigh(
         }
     }
     note(&mut ranking.diagnostics, &weighed, basis);
-    let terms = retrieved.statistics.lexical.as_ref().map_or(&[][..], |words| &words.terms);
-    let is_empty_talk = !terms.is_empty() && terms.iter().all(|term| is_function_word(&term.term));
-    let has_no_subject = is_empty_talk && !query.text.contains('"');
+    let has_no_subject = has_no_subject(retrieved);
     for (entry, evidence) in ranking.entries.iter_mut().zip(weighed.entries) {
         entry.evidence = Some(evidence);
-        if let Some(source) = query.message {
-            let (name, log_odds) = match (source, entry.first_find()) {
-                (MessageSource::Here, Some(_)) => ("exact_message", OF_MESSAGE),
-                (MessageSource::Here, None) => ("exact_elsewhere", BESIDE_MESSAGE),
-                (MessageSource::Elsewhere, _) => ("message_of_another_program", OF_ANOTHER_PROGRAM),
-            };
-            entry.add_evidence(name, 1.0, log_odds);
-        }
-        if matches!(entry.best.exact, Some(ExactFind::Line(_))) {
-            entry.add_evidence("exact_line", 1.0, OF_LINE);
-        }
-        if has_no_subject {
-            entry.add_evidence("function_words_alone", 1.0, OF_FUNCTION_WORDS);
-        }
-        if entry.best.adjusted.short {
-            entry.add_evidence("below_language_threshold", 1.0, IMPOSSIBLE);
-        }
+        add_fixed_evidence(entry, query.message, has_no_subject);
     }
     ranking.weighed = true;
     Ok((weighed.answer_weight, unread))
+}
+
+/// Whether a query has only words that carry no subject, which nothing quotes.
+fn has_no_subject(retrieved: &Retrieved) -> bool {
+    let mut terms = retrieved.statistics.lexical.iter().flat_map(|words| &words.terms).peekable();
+    let is_empty = terms.peek().is_none() || retrieved.query.text.contains('"');
+    !is_empty && terms.all(|term| is_function_word(&term.term))
+}
+
+/// Adds the evidence that no model weighs.
+fn add_fixed_evidence(entry: &mut Entry, message: Option<MessageSource>, has_no_subject: bool) {
+    if let Some(source) = message {
+        let (name, log_odds) = match (source, entry.first_find()) {
+            (MessageSource::Here, Some(_)) => ("exact_message", OF_MESSAGE),
+            (MessageSource::Here, None) => ("exact_elsewhere", BESIDE_MESSAGE),
+            (MessageSource::Elsewhere, _) => ("message_of_another_program", OF_ANOTHER_PROGRAM),
+        };
+        entry.add_evidence(name, 1.0, log_odds);
+    }
+    if matches!(entry.best.exact, Some(ExactFind::Line(_))) {
+        entry.add_evidence("exact_line", 1.0, OF_LINE);
+    }
+    if has_no_subject {
+        entry.add_evidence("function_words_alone", 1.0, OF_FUNCTION_WORDS);
+    }
+    if entry.best.adjusted.short {
+        entry.add_evidence("below_language_threshold", 1.0, IMPOSSIBLE);
+    }
 }
 
 /// The log odds of an entry that falls short of the threshold of its language: it is never kept.
