@@ -22,6 +22,7 @@ macro_rules! grammar {
 }
 
 pub mod c;
+mod c_declarations;
 pub mod csharp_go_haskell_rust_swift_zig;
 pub mod dart_powershell_r_solidity_graphql;
 pub mod elixir_lua_php_ruby_shell;
