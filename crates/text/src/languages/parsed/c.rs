@@ -160,7 +160,8 @@ fn next_keyword(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while at < bytes.len() {
         if !is_name(bytes[at]) {
-            at += 1;
+            // Past comments, in which such words are none.
+            at = skip_space(bytes, at).max(at + 1);
             continue;
         }
         let start = at;
@@ -465,7 +466,7 @@ mod tests {
             "struct point p = { 1, 2 };", "struct point f(void) {", "for (const struct entry one : all) {",
             "template <class T, class U> void f() {", "enum class Color : int {", "enum class Color {",
             "enum Color : int {", "struct /* a", "class X_API A // { }", "for (struct entry one : public_ones) {",
-            "class A::B : C {", "int a(struct A b) {", "class", "class é é", "class X(",
+            "class A::B : C {", "int a(struct A b) {", "class", "class é é", "class X(", "// A class\nnamespace a {",
         ] {
             assert_eq!(without_class_macros(text), None, "{text}");
         }
