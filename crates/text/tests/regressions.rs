@@ -21,6 +21,7 @@ fn passages_keep_their_symbols_and_lines() {
         ("a.go", "package a\n\nvar _ B = (*C)(nil)\n\nvar (\n\t_ B = D{}\n\t_ B = E{}\n)\n", "1-8 "),
         ("a.go", "package a\n\nconst (\n\t_ = iota\n\tKB\n\tMB\n)\n", "1-7 KB, MB"),
         ("a.rs", "fn first() {}\n\nfn broken( {\n\nfn last() {\n    1\n}\n", "1-1 first; 3-7 last"),
+        ("a.cpp", "if (a) {\n  a::b c(d);\n}\n", "1-3 "),
         ("shelf.cpp", macros, "1-2 Shelf; 3-6 Shelf::size; 8-10 Book"),
         ("a.ts", export, "1-3 default"),
         ("a.js", export, "1-3 default"),

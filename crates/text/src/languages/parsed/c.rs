@@ -18,7 +18,16 @@ const C_DEFINITIONS: &str = r"
 (preproc_if (declaration declarator: (init_declarator declarator: (_) @name)) @definition.constant)
 (declaration_list (declaration declarator: (init_declarator declarator: (_) @name)) @definition.constant)
 
-[(function_definition) (declaration)] @wrap
+; A declaration in a block is a variable, also where no function is around it, as after `TEST_CASE(…)`.
+(function_definition) @wrap
+(translation_unit (declaration) @wrap)
+(declaration_list (declaration) @wrap)
+(linkage_specification (declaration) @wrap)
+(preproc_if (declaration) @wrap)
+(preproc_ifdef (declaration) @wrap)
+(preproc_elif (declaration) @wrap)
+(preproc_else (declaration) @wrap)
+(ERROR (declaration) @wrap)
 (comment) @lead
 ";
 
@@ -65,6 +74,7 @@ pub const CPP: Language = code("cpp", "C++", "cpp cc cxx c++ hpp hh hxx h++ ipp 
 (class_specifier name: (qualified_identifier) @name body: (_)) @definition.class
 
 (template_declaration) @wrap
+(template_declaration (declaration) @wrap)
 "],
         [C_REFERENCES, r#"
 ; What C has not.
