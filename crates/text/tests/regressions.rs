@@ -13,7 +13,9 @@ fn passages_keep_their_symbols_and_lines() {
     let export = "export default function () {\n  return 1;\n}\n";
     let arrow = "export default () => {\n  return 1;\n};\n";
     let macros = "class EXPORT Shelf : public Base {\npublic:\n  int size() {\n    return 1;\n  }\n};\n\nstruct API Book {\n  int pages;\n};\n";
+    let module = "defmodule A.B do\n  @moduledoc false\n\n  def c(d), do: d\n\n  def e <~> f, do: f\n\n  defimpl Inspect do\n    def inspect(g, _), do: g\n  end\nend\n";
     for (path, text, expected) in [
+        ("a.ex", module, "1-2 A.B; 4-4 A.B.c; 6-6 A.B.<~>; 8-11 A.B.Inspect.inspect"),
         ("a.py", "\u{feff}def first():\n    pass\n", "1-2 first"),
         ("a.py", "class A:\n\tdef b(self):\n\t\treturn 1\n\n\tdef c(self):\n\t\treturn 2\n", "1-1 A; 2-3 A.b; 5-6 A.c"),
         ("a.js", "function a() {} function b() {}\nfunction c() {}\n", "1-1 a, b; 2-2 c"),
@@ -21,6 +23,7 @@ fn passages_keep_their_symbols_and_lines() {
         ("a.go", "package a\n\nvar _ B = (*C)(nil)\n\nvar (\n\t_ B = D{}\n\t_ B = E{}\n)\n", "1-8 "),
         ("a.go", "package a\n\nconst (\n\t_ = iota\n\tKB\n\tMB\n)\n", "1-7 KB, MB"),
         ("a.rs", "fn first() {}\n\nfn broken( {\n\nfn last() {\n    1\n}\n", "1-1 first; 3-7 last"),
+        ("a.cpp", "if (a) {\n  a::b c(d);\n}\n", "1-3 "),
         ("shelf.cpp", macros, "1-2 Shelf; 3-6 Shelf::size; 8-10 Book"),
         ("a.ts", export, "1-3 default"),
         ("a.js", export, "1-3 default"),

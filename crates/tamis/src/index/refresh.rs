@@ -28,7 +28,7 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 const PUBLISHING_SHARE: u32 = 10;
 
 /// The version of the splitter. Files are read again when it or a setting that it depends on changes.
-pub(crate) const SPLITTER: &str = "11";
+pub(crate) const SPLITTER: &str = "12";
 
 /// A source beside its tree.
 pub(crate) struct SourceComparison<'a> {

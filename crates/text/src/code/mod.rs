@@ -47,7 +47,7 @@ pub fn read(grammar: &'static Grammar, lines: &Lines<'_>, max_tokens: usize, rol
                 if limits::is_exceeded() { ParseFailure::TooMuchWork } else { ParseFailure::TooManyErrors }
             })?;
         let collected = collect::collect(&mut parsers.cursor, query, &tree, lines, max_tokens);
-        let segments = segments::segments(lines, &collected.items);
+        let segments = segments::segments(lines, &collected.items, &grammar.naming);
         let emission = Emission {
             tree: &tree,
             lines,

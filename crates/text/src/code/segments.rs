@@ -5,6 +5,7 @@ use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
 use super::collect::{Item, ItemKind};
+use crate::languages::Naming;
 use crate::limits;
 use crate::lines::Lines;
 
@@ -38,9 +39,9 @@ const LITTLE_OPENING_TOKENS: usize = 24;
 const GROUP_TOKENS: usize = 150;
 
 /// The segments in the order of the file.
-pub fn segments(lines: &Lines<'_>, items: &[Item]) -> Vec<Segment> {
+pub fn segments(lines: &Lines<'_>, items: &[Item], naming: &Naming) -> Vec<Segment> {
     let segments = runs(lines, items);
-    let segments = join_little(lines, items, segments);
+    let segments = join_little(lines, items, naming, segments);
     group_small(lines, items, segments)
 }
 
@@ -93,7 +94,7 @@ fn runs(lines: &Lines<'_>, items: &[Item]) -> Vec<Segment> {
 }
 
 /// Joins closing brackets to what they close, and lone lines between definitions to the definition after them.
-fn join_little(lines: &Lines<'_>, items: &[Item], segments: Vec<Segment>) -> Vec<Segment> {
+fn join_little(lines: &Lines<'_>, items: &[Item], naming: &Naming, segments: Vec<Segment>) -> Vec<Segment> {
     let mut joined: Vec<Segment> = Vec::with_capacity(segments.len());
     let mut opening: Option<usize> = None;
     let mut rest = segments.into_iter().peekable();
@@ -107,7 +108,7 @@ fn join_little(lines: &Lines<'_>, items: &[Item], segments: Vec<Segment>) -> Vec
             continue;
         }
         let next = rest.peek();
-        if next.is_some() && is_opening(lines, items, &segment, next) {
+        if next.is_some() && is_opening(lines, items, naming, &segment, next) {
             opening.get_or_insert(segment.first);
             continue;
         }
@@ -138,7 +139,7 @@ fn is_little(lines: &Lines<'_>, segment: &Segment) -> bool {
 }
 
 /// Returns `true` if a segment is too small by itself and joins the next one.
-fn is_opening(lines: &Lines<'_>, items: &[Item], segment: &Segment, next: Option<&Segment>) -> bool {
+fn is_opening(lines: &Lines<'_>, items: &[Item], naming: &Naming, segment: &Segment, next: Option<&Segment>) -> bool {
     let tokens = lines.tokens(segment.first, segment.last);
     let Some(item) = segment.item.filter(|_| segment.head) else {
         return is_little(lines, segment);
@@ -146,7 +147,7 @@ fn is_opening(lines: &Lines<'_>, items: &[Item], segment: &Segment, next: Option
     let leads_inside = next.and_then(|next| next.item).is_some_and(|next| items[next].parent == Some(item));
     match items[item].kind {
         ItemKind::Implementation => tokens <= LITTLE_OPENING_TOKENS || (leads_inside && tokens <= OPENING_TOKENS),
-        ItemKind::Module => leads_inside && tokens <= LITTLE_OPENING_TOKENS,
+        ItemKind::Module => leads_inside && !naming.modules_are_types && tokens <= LITTLE_OPENING_TOKENS,
         _ => false,
     }
 }

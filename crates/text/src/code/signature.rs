@@ -14,7 +14,8 @@ const REACH: usize = 2_000;
 
 /// The text of a definition up to its body, in one line.
 ///
-/// Ends before an opening brace, `=` or `;` outside brackets, and before the character that `ends` it in its language.
+/// Ends before an opening brace, `=` or `;` outside brackets, type arguments and maps such as `%{}`, and before the character that
+/// `ends` it in its language. Lines of a preprocessor and of comments that begin with `#` are left out.
 pub fn signature(text: &str, ends: Ends) -> String {
     whole_signature(text, ends).chars().take(LENGTH).collect()
 }
@@ -32,18 +33,28 @@ fn whole_signature(text: &str, ends: Ends) -> String {
     let mut depth = 0_i32;
     let mut signature = String::new();
     let mut space = false;
+    // The end of type arguments, or of a map; `None` after one without an end.
+    let mut inside = Some(0);
     let mut characters = text.char_indices().peekable();
     while let Some((offset, character)) = characters.next() {
+        let next = characters.peek().map(|(_, next)| *next);
+        let is_outside = inside.is_some_and(|end| offset >= end);
         match character {
+            '#' if begins_remark(text, offset) => {
+                while characters.next_if(|(_, character)| *character != '\n').is_some() {}
+                continue;
+            }
+            '<' if is_outside && begins_arguments(&text[..offset], next) => {
+                inside = closing(text, offset, ['<', '>']);
+            }
+            '{' if is_outside && text[..offset].ends_with('%') => inside = closing(text, offset, ['{', '}']),
+            _ if inside.is_some_and(|end| offset < end) => {}
             '(' | '[' => depth += 1,
             ')' | ']' => depth -= 1,
             '{' | ';' if depth <= 0 => break,
             ':' if ends == Ends::Colon && depth <= 0 => break,
             '\n' if ends == Ends::Line && depth <= 0 => break,
-            '=' if depth <= 0
-                && !matches!(characters.peek(), Some((_, '=' | '>')))
-                && !after_operator(text, offset) =>
-            {
+            '=' if depth <= 0 && !matches!(next, Some('=' | '>')) && !after_operator(text, offset) => {
                 break;
             }
             _ => {}
@@ -61,6 +72,40 @@ fn whole_signature(text: &str, ends: Ends) -> String {
         signature.push(character);
     }
     signature
+}
+
+/// Returns `true` for the `#` of a line of a preprocessor or of a comment, and not for that of `#define`, of a private name or of
+/// an attribute.
+fn begins_remark(text: &str, offset: usize) -> bool {
+    let before = text[..offset].trim_end_matches([' ', '\t']);
+    let line = &text[offset..];
+    if before.is_empty() { line.starts_with("#if ") } else { before.ends_with('\n') && !line.starts_with("#[") }
+}
+
+/// Returns `true` for the `<` of `template <class T>` and `Store<T>`, and not for that of a comparison or an operator.
+fn begins_arguments(before: &str, next: Option<char>) -> bool {
+    let named = before.ends_with(|last: char| last.is_alphanumeric() || last == '_') && !before.ends_with("operator");
+    (named || before.ends_with("template ")) && next.is_some_and(|next| !next.is_whitespace() && !"<=-".contains(next))
+}
+
+/// The place of the bracket that closes the one at `start`, in the same statement.
+fn closing(text: &str, start: usize, [open, close]: [char; 2]) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (offset, character) in text[start..].char_indices().take(REACH) {
+        match character {
+            ';' => return None,
+            _ if character == open => depth += 1,
+            // Not an arrow.
+            _ if character == close && !"-=".contains(before) => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(start + offset);
+        }
+        before = character;
+    }
+    None
 }
 
 /// `==`, `<=` and `operator=` do not begin a value.
@@ -239,6 +284,15 @@ mod tests {
             ("const open = ({ path }) => {", Ends::Brace, "const open"),
             ("bool operator==(const A& b) const { }", Ends::Brace, "bool operator==(const A& b) const"),
             ("A& operator=(const A& b) {", Ends::Brace, "A& operator=(const A& b)"),
+            (
+                "template <class T, class C = char>\nstruct x : y {",
+                Ends::Brace,
+                "template <class T, class C = char> struct x : y",
+            ),
+            ("def a(b) when b == %{} do", Ends::Line, "def a(b) when b == %{} do"),
+            ("#if !A\n[B]\n#endif\nclass A\n#pragma warning disable // B.\n    : C\n{", Ends::Brace, "[B] class A : C"),
+            ("func a(b chan<- c, d e) { g <- 1 }", Ends::Brace, "func a(b chan<- c, d e)"),
+            ("bool a = b < c;", Ends::Brace, "bool a"),
             ("impl<T: Fn(u8) -> u8> R for T\nwhere T: A {", Ends::Brace, "impl<T: Fn(u8) -> u8> R for T where T: A"),
         ] {
             assert_eq!(signature(definition, ends), expected);

@@ -144,14 +144,17 @@ fn header(text: &str) -> Option<&'static str> {
     const CPP_ONLY: &[&str] = &[
         "class ", "namespace ", "template<", "template <", "using ", "public:", "private:", "protected:", "constexpr ",
     ];
+    let is_qualified = |line: &str| line.contains("::") && !starts(line, &["//", "/*", "*", "#", "[["]);
     let cpp = |line: &str| {
         let line = line.trim();
-        starts(line, CPP_ONLY) && line.ends_with(['{', '}', ';', ':', '>', ','])
+        (starts(line, CPP_ONLY) || is_qualified(line)) && line.ends_with(['{', '}', ';', ':', '>', ','])
     };
+    // `<string>`. A header of C can have such a line for its readers in C++, whom it tells by a macro.
+    let include = |line: &str| line.strip_prefix("#include <").is_some_and(|header| !header.contains('.'));
     if any(text, |line| starts(line, &["@interface ", "@protocol ", "@class ", "@import ", "#import "])) {
         return Some("objectivec");
     }
-    any(text, cpp).then_some("cpp")
+    (any(text, cpp) || (any(text, include) && !text.contains("__cplusplus"))).then_some("cpp")
 }
 
 /// Objective-C, MATLAB or Mercury.
@@ -291,6 +294,9 @@ swift: Package.swift";
     #[test]
     fn an_ending_of_several_languages_is_told_by_the_content() {
         for (path, text, expected) in [
+            ("a.h", "#include <string>\n\nint a(b *c);\n", "cpp"),
+            ("a.h", "a::b c(const d &e);\n", "cpp"),
+            ("a.h", "// As std::string;\n#include <sys/types.h>\nint a(b *c);\n", "c"),
             ("a.m", "#import <Foundation/Foundation.h>\n\n@implementation A\n@end\n", "objectivec"),
             ("a.m", "// A note\nint main(void) { return 0; }\n", "objectivec"),
             ("a.m", "function y = square(x)\n% Squares a number.\ny = x.^2;\nend\n", "matlab"),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Naming;
+use super::c_declarations::declaration_macros;
 use crate::languages::{Language, code};
 use crate::lines::{blank, contains};
 
@@ -17,7 +18,16 @@ const C_DEFINITIONS: &str = r"
 (preproc_if (declaration declarator: (init_declarator declarator: (_) @name)) @definition.constant)
 (declaration_list (declaration declarator: (init_declarator declarator: (_) @name)) @definition.constant)
 
-[(function_definition) (declaration)] @wrap
+; A declaration in a block is a variable, also where no function is around it, as after `TEST_CASE(…)`.
+(function_definition) @wrap
+(translation_unit (declaration) @wrap)
+(declaration_list (declaration) @wrap)
+(linkage_specification (declaration) @wrap)
+(preproc_if (declaration) @wrap)
+(preproc_ifdef (declaration) @wrap)
+(preproc_elif (declaration) @wrap)
+(preproc_else (declaration) @wrap)
+(ERROR (declaration) @wrap)
 (comment) @lead
 ";
 
@@ -64,6 +74,7 @@ pub const CPP: Language = code("cpp", "C++", "cpp cc cxx c++ hpp hh hxx h++ ipp 
 (class_specifier name: (qualified_identifier) @name body: (_)) @definition.class
 
 (template_declaration) @wrap
+(template_declaration (declaration) @wrap)
 "],
         [C_REFERENCES, r#"
 ; What C has not.
@@ -101,14 +112,15 @@ pub fn without_class_macros(text: &str) -> Option<String> {
             places.push(keyword..keyword + macros);
         }
     }
-    if places.is_empty() {
-        return None;
-    }
-    let mut blanked = bytes.to_vec();
+    without(places, text)
+}
+
+/// The text with these places blanked out, which hold whole names and argument lists; `None` if there are none.
+fn without(places: Vec<Range<usize>>, text: &str) -> Option<String> {
+    let mut blanked = (!places.is_empty()).then(|| text.as_bytes().to_vec())?;
     for place in places {
         blank(&mut blanked[place]);
     }
-    // Whole names and argument lists are replaced, so the rest is as it was.
     String::from_utf8(blanked).ok()
 }
 
@@ -146,7 +158,7 @@ fn lone_macros(text: &str) -> Vec<Range<usize>> {
 }
 
 /// `QT_BEGIN_NAMESPACE`.
-fn is_lone_macro(line: &str) -> bool {
+pub fn is_lone_macro(line: &str) -> bool {
     line.len() > 3
         && line.contains('_')
         && line.starts_with(|first: char| first.is_ascii_uppercase())
@@ -158,7 +170,8 @@ fn next_keyword(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while at < bytes.len() {
         if !is_name(bytes[at]) {
-            at += 1;
+            // Past comments, in which such words are none.
+            at = skip_space(bytes, at).max(at + 1);
             continue;
         }
         let start = at;
@@ -249,6 +262,8 @@ pub fn closed(bytes: &[u8], at: usize, open: u8, close: u8) -> Option<usize> {
     let mut depth = 0_usize;
     for (offset, byte) in bytes.get(at..)?.iter().enumerate() {
         match *byte {
+            // An empty value of a parameter is no body.
+            b'{' if bytes.get(at + offset + 1) == Some(&b'}') => {}
             b'{' | b';' => return None,
             byte if byte == open => depth += 1,
             byte if byte == close => {
@@ -263,16 +278,16 @@ pub fn closed(bytes: &[u8], at: usize, open: u8, close: u8) -> Option<usize> {
     None
 }
 
-fn is_name(byte: u8) -> bool {
+pub fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-fn word_end(bytes: &[u8], at: usize) -> usize {
+pub fn word_end(bytes: &[u8], at: usize) -> usize {
     at + bytes.get(at..).unwrap_or_default().iter().take_while(|byte| is_name(**byte)).count()
 }
 
 /// The place after white space, comments and the lines of a preprocessor.
-fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+pub fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
         let line = || rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
@@ -306,7 +321,9 @@ pub fn blanked_cpp(text: &str) -> Option<String> {
 
 fn blanked(text: &str, scoped: bool) -> Option<String> {
     let defined = defined(text, scoped);
-    without_class_macros(defined.as_deref().unwrap_or(text)).or(defined)
+    let classes = without_class_macros(defined.as_deref().unwrap_or(text)).or(defined);
+    let known = classes.as_deref().unwrap_or(text);
+    without(declaration_macros(known.as_bytes()), known).or(classes)
 }
 
 /// The text with such definitions as functions, and without calls of macros that stand between them and end without a semicolon.
@@ -459,7 +476,7 @@ mod tests {
             "struct point p = { 1, 2 };", "struct point f(void) {", "for (const struct entry one : all) {",
             "template <class T, class U> void f() {", "enum class Color : int {", "enum class Color {",
             "enum Color : int {", "struct /* a", "class X_API A // { }", "for (struct entry one : public_ones) {",
-            "class A::B : C {", "int a(struct A b) {", "class", "class é é", "class X(",
+            "class A::B : C {", "int a(struct A b) {", "class", "class é é", "class X(", "// A class\nnamespace a {",
         ] {
             assert_eq!(without_class_macros(text), None, "{text}");
         }

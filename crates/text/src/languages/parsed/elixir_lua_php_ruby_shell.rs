@@ -18,10 +18,18 @@ pub const ELIXIR: Language = code("elixir", "Elixir", "ex exs").interpreters("el
         (#eq? @keyword "defprotocol"))
 ((call
         target: (identifier) @keyword
-        (arguments (keywords (pair key: (keyword) @key value: (alias) @name)))
+        (arguments . (alias) @scope (keywords (pair key: (keyword) @key value: (alias) @name)))
         (do_block)) @definition.implementation
         (#eq? @keyword "defimpl")
         (#match? @key "^for:"))
+; For the module around it, or for several.
+((call
+        target: (identifier) @keyword
+        [
+        (arguments . (alias) @name .)
+        (arguments . (alias) @name . (keywords (pair value: [(list) (call) (identifier)])))]
+        (do_block)) @definition.implementation
+        (#eq? @keyword "defimpl"))
 
 ((call
         target: (identifier) @keyword
@@ -30,6 +38,14 @@ pub const ELIXIR: Language = code("elixir", "Elixir", "ex exs").interpreters("el
         (call target: (identifier) @name)
         (binary_operator left: [(identifier) @name (call target: (identifier) @name)] operator: "when")])) @definition.function
         (#any-of? @keyword "def" "defp" "defdelegate" "defn" "defnp"))
+; `def left <~> right`
+((call
+        target: (identifier) @keyword
+        (arguments . [
+        (binary_operator operator: _ @name)
+        (binary_operator left: (binary_operator operator: _ @name) operator: "when")])) @definition.function
+        (#any-of? @keyword "def" "defp" "defmacro" "defmacrop")
+        (#not-eq? @name "when"))
 ((call
         target: (identifier) @keyword
         (arguments . [
@@ -65,7 +81,7 @@ pub const ELIXIR: Language = code("elixir", "Elixir", "ex exs").interpreters("el
 (alias) @name @reference.type
 "#],
         depth: 10,
-        naming: Naming { clauses: true, ends: Ends::Line, ..Naming::DOTS }
+        naming: Naming { clauses: true, modules_are_types: true, ends: Ends::Line, ..Naming::DOTS }
     ));
 
 /// Lua.

@@ -22,6 +22,7 @@ macro_rules! grammar {
 }
 
 pub mod c;
+mod c_declarations;
 pub mod csharp_go_haskell_rust_swift_zig;
 pub mod dart_powershell_r_solidity_graphql;
 pub mod elixir_lua_php_ruby_shell;
@@ -98,6 +99,8 @@ pub struct Naming {
     pub member: &'static str,
     /// True if functions of a module are methods, as in languages that mix modules into classes.
     pub modules_have_methods: bool,
+    /// True if a module is looked for by its name, as a class is, however little stands before its functions.
+    pub modules_are_types: bool,
     /// The end of a signature without a bracket or `=` behind it.
     pub ends: Ends,
     /// True if consecutive functions of one name are the clauses of one, as in languages with pattern matching.
@@ -107,8 +110,14 @@ pub struct Naming {
 impl Naming {
     pub const COLONS: Naming = Naming { nested: "::", member: "::", ..Naming::DOTS };
     /// Names separated by dots, and bodies in braces.
-    pub const DOTS: Naming =
-        Naming { nested: ".", member: ".", modules_have_methods: false, ends: Ends::Brace, clauses: false };
+    pub const DOTS: Naming = Naming {
+        nested: ".",
+        member: ".",
+        modules_have_methods: false,
+        modules_are_types: false,
+        ends: Ends::Brace,
+        clauses: false,
+    };
 }
 
 /// The character that ends a signature.
