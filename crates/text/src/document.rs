@@ -272,6 +272,9 @@ pub const HEADING_LENGTH: usize = 300;
 /// Between the symbols that share a passage.
 pub const SYMBOL_SEPARATOR: &str = ", ";
 
+/// Between the parts of a qualified name, in all languages.
+pub const NAME_SEPARATORS: [&str; 5] = ["::", ".", "#", "/", "\\"];
+
 /// Lines of a passage that can hold its own headings: some without a body may come before the last.
 const HEADING_LINES: usize = 8;
 

@@ -64,7 +64,10 @@ pub use conversation::{
     Conversation, ConversationFormatError, ConversationLog, ConversationOptions, Turn, read_conversations,
 };
 pub use decode::{composed, decode, is_invisible, plain, transcoded};
-pub use document::{Document, Kind, Note, Options, OwnProperties, ParseFailure, Passage, UnknownName, embedded_text};
+pub use document::{
+    Document, Kind, NAME_SEPARATORS, Note, Options, OwnProperties, ParseFailure, Passage, SYMBOL_SEPARATOR,
+    UnknownName, embedded_text,
+};
 pub use issues::{
     BadRecord, CommentKind, Issue, IssueArchive, IssueComment, IssueFormat, IssueFormatError, IssueKind, IssueState,
     Verdict, read_issues,

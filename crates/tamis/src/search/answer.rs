@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tamis_cut::{Cut, Gate, Verdict};
 use tamis_rank::last_part;
-use tamis_text::Kind;
+use tamis_text::{Kind, SYMBOL_SEPARATOR};
 
 use super::query::WordFilter;
 
@@ -457,7 +457,7 @@ impl Hit {
     /// Returns the symbols for a heading, of many the ones that the snippet shows, and the number of the others.
     pub fn symbols_in_short(&self) -> Option<Cow<'_, str>> {
         let all = self.symbol.as_deref()?;
-        let names: Vec<&str> = all.split(", ").collect();
+        let names: Vec<&str> = all.split(SYMBOL_SEPARATOR).collect();
         if names.len() <= MOST_SYMBOLS {
             return Some(Cow::Borrowed(all));
         }

@@ -9,7 +9,7 @@ use tamis_rank::{
     is_signature_alone, last_part, representative,
 };
 use tamis_store::StoredPassage;
-use tamis_text::{Kind, Role};
+use tamis_text::{Kind, Role, SYMBOL_SEPARATOR};
 
 use super::candidate::Candidate;
 use super::query::Query;
@@ -204,7 +204,7 @@ fn is_front_matter(passage: &StoredPassage) -> bool {
 /// Returns `true` for a later part of a definition: the last line of its context is the definition's own signature.
 fn continues(passage: &StoredPassage) -> bool {
     let name = |symbol: &str| {
-        let first = symbol.split(", ").next().unwrap_or_default();
+        let first = symbol.split(SYMBOL_SEPARATOR).next().unwrap_or_default();
         last_part(first).unwrap_or_default().to_owned()
     };
     let signature = passage.context.as_deref().and_then(|context| context.lines().last());

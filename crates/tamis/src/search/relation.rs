@@ -4,6 +4,7 @@
 use std::fmt;
 
 use tamis_rank::last_part;
+use tamis_text::SYMBOL_SEPARATOR;
 
 use super::answer::{Answer, Hit};
 use super::query::HistoryQuestion;
@@ -40,7 +41,7 @@ impl Answer {
         let words: Vec<&str> = self.query.split_whitespace().map(|word| word.trim_matches(is_mark)).collect();
         if asks_for_uses(&words) {
             let name = |hit: &Hit| {
-                let symbols: Vec<&str> = hit.symbol.as_deref()?.split(", ").filter_map(last_part).collect();
+                let symbols: Vec<&str> = hit.symbol.as_deref()?.split(SYMBOL_SEPARATOR).filter_map(last_part).collect();
                 words.iter().filter_map(|word| last_part(word)).find(|word| symbols.contains(word))
             };
             let defines = |hit| Some((hit, AskedRelation::Uses(name(hit)?.to_owned())));

@@ -17,7 +17,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tamis_store::{PassageId, StoredPassage};
-use tamis_text::Kind;
+use tamis_text::{Kind, SYMBOL_SEPARATOR};
 
 use crate::Error;
 #[cfg(feature = "clap")]
@@ -29,7 +29,7 @@ use crate::import::commits::commits_of;
 use crate::progress::Observer;
 use crate::search::{Asker, Context, CutReport, MetadataFilter, SimilarPassages, scope_around};
 use crate::tree::{GrepAnswer, GrepRequest, TreeScope};
-use name_resolution::{LIST_SEPARATOR, last_parts};
+use name_resolution::last_parts;
 use references::Definitions;
 
 pub use links::LinkedDocument;
@@ -483,7 +483,7 @@ fn count_occurrences(
 ) -> Result<Option<Occurrences>, Error> {
     let &Definitions { index, scope, observer } = known;
     let Some(symbols) = &subject.passage.symbol else { return Ok(None) };
-    let mut names: Vec<&str> = symbols.split(LIST_SEPARATOR).map(|symbol| last_parts(symbol).0).collect();
+    let mut names: Vec<&str> = symbols.split(SYMBOL_SEPARATOR).map(|symbol| last_parts(symbol).0).collect();
     let mut seen = HashSet::new();
     names.retain(|name| !name.is_empty() && seen.insert(*name));
     names.truncate(MOST_NAMES);

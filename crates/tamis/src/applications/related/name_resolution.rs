@@ -6,15 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use tamis_text::{Language, ReferenceKind, Relation};
+use tamis_text::{Language, NAME_SEPARATORS, ReferenceKind, Relation, SYMBOL_SEPARATOR};
 
 use super::{Before, Defined, Nearness, Site};
-
-/// Separators of the parts of a qualified name, across languages.
-const SEPARATORS: [&str; 5] = ["::", ".", "#", "/", "\\"];
-
-/// The separator between symbols that share a passage.
-pub(crate) const LIST_SEPARATOR: &str = ", ";
 
 /// Method names in the standard libraries of most languages. On a value of unknown type they reveal nothing.
 #[rustfmt::skip]
@@ -39,7 +33,7 @@ pub(crate) fn last_parts(symbol: &str) -> (&str, Option<&str>) {
 
 fn split(symbol: &str) -> (Option<&str>, &str) {
     let end = bare_end(symbol);
-    let found = SEPARATORS.iter().filter_map(|separator| Some((symbol[..end].rfind(separator)?, separator.len())));
+    let found = NAME_SEPARATORS.iter().filter_map(|separator| Some((symbol[..end].rfind(separator)?, separator.len())));
     match found.max() {
         Some((at, length)) => (Some(&symbol[..at]), &symbol[at + length..]),
         None => (None, symbol),
@@ -216,7 +210,7 @@ fn first<const N: usize>(choices: [Vec<usize>; N]) -> Vec<usize> {
 /// The types or modules that hold the symbols of that name.
 fn holders<'a>(defined: &Defined<'a>, name: &str) -> impl Iterator<Item = &'a str> {
     let name = name.to_owned();
-    defined.symbol.split(LIST_SEPARATOR).filter_map(move |symbol| {
+    defined.symbol.split(SYMBOL_SEPARATOR).filter_map(move |symbol| {
         let (last, holder) = last_parts(symbol);
         holder.filter(|_| last == name)
     })

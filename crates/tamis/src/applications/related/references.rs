@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rayon::prelude::*;
 use tamis_store::{Filter, LexicalQuery, PassageId, StoredPassage};
-use tamis_text::{Language, Reference, Relation};
+use tamis_text::{Language, Reference, Relation, SYMBOL_SEPARATOR};
 
-use super::name_resolution::{Imports, LIST_SEPARATOR, Meant, before, front_of, last_parts, meant};
+use super::name_resolution::{Imports, Meant, before, front_of, last_parts, meant};
 use super::{Before, Defined, NameReference, Nearness, Referrer, RelatedPassage, Site, Subject, at_line};
 use crate::Error;
 use crate::get::by_line;
@@ -92,7 +92,7 @@ fn without_comment(line: &str) -> &str {
 
 /// A passage as the place of a use.
 pub(crate) fn site(passage: &StoredPassage) -> Site<'_> {
-    let symbol = passage.symbol.as_deref().and_then(|symbols| symbols.split(LIST_SEPARATOR).next());
+    let symbol = passage.symbol.as_deref().and_then(|symbols| symbols.split(SYMBOL_SEPARATOR).next());
     let owner = symbol.and_then(|symbol| match (passage.kind.as_str(), last_parts(symbol)) {
         ("type" | "trait", (name, _)) => Some(name),
         (_, (_, owner)) => owner,
@@ -229,7 +229,7 @@ pub(crate) fn referrers(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Referrer>, Error> {
     let Some(symbols) = &subject.passage.symbol else { return Ok(Vec::new()) };
-    let parts = symbols.split(LIST_SEPARATOR).map(last_parts).filter(|(name, _)| !name.is_empty()).take(MOST_NAMES);
+    let parts = symbols.split(SYMBOL_SEPARATOR).map(last_parts).filter(|(name, _)| !name.is_empty()).take(MOST_NAMES);
     let names: HashSet<String> = parts.clone().map(|(name, _)| name.to_owned()).collect();
     // The owner's name ranks first those that provably mean it.
     let words: HashSet<&str> = parts.flat_map(|(name, owner)| owner.into_iter().chain([name])).collect();
@@ -442,7 +442,7 @@ impl Known {
     /// Adds a passage under each of the names that it defines. Only the first piece of a divided symbol counts.
     fn take(&mut self, passage: StoredPassage, names: &HashSet<String>) {
         let Some(symbols) = &passage.symbol else { return };
-        let last: HashSet<&str> = symbols.split(LIST_SEPARATOR).map(|symbol| last_parts(symbol).0).collect();
+        let last: HashSet<&str> = symbols.split(SYMBOL_SEPARATOR).map(|symbol| last_parts(symbol).0).collect();
         let place = self.passages.len();
         let mut taken = false;
         for name in last.into_iter().filter(|name| names.contains(*name)) {
